@@ -5,7 +5,7 @@ Keys are ECDSA on P-256, which every browser and every TLS library of the last t
 
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -28,7 +28,12 @@ _DNS_NAME: Final = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}
 
 def self_signed(names: Iterable[str], now: datetime) -> tuple[bytes, bytes]:
     """A fresh certificate for these names and addresses, and its key, both as PEM. What can be neither is left out."""
-    known = list(dict.fromkeys(_general_names(names)))
+    asked = {name: general_name(name) for name in names if name.isascii()}
+    known = list(
+        dict.fromkeys(
+            each for name, each in asked.items() if isinstance(each, x509.IPAddress) or _DNS_NAME.fullmatch(name)
+        )
+    )
     key = ec.generate_private_key(ec.SECP256R1())
     called = next((str(name.value) for name in known if name.value != "localhost"), "this machine")
     subject = common_name(f"NAS Advisor on {called}"[:LONGEST_COMMON_NAME])
@@ -105,10 +110,3 @@ def pem_of(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-
-
-def _general_names(names: Iterable[str]) -> Iterator[x509.GeneralName]:
-    for name in names:
-        found = general_name(name) if name.isascii() else None
-        if isinstance(found, x509.IPAddress) or _DNS_NAME.fullmatch(name):
-            yield general_name(name)

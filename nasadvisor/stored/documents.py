@@ -161,13 +161,18 @@ def _number(kind: Kind, name: str, document: Json) -> int:
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter()
     converter.register_structure_hook_factory(is_dataclass, _object_reader)
-    converter.register_structure_hook_factory(_is_list, _list_reader)
-    converter.register_structure_hook_factory(_is_mapping, _mapping_reader)
+    _register_container(converter, tuple, list, homogenous_tuple_structure_factory)
+    _register_container(converter, Mapping, dict, mapping_structure_factory)
     for primitive in (str, int, bool, float):
         converter.register_structure_hook(primitive, _primitive)
-    converter.register_structure_hook(StrEnum, _member)
+    converter.register_structure_hook(
+        StrEnum, lambda value, kind: kind(value if isinstance(value, kind) else _primitive(value, str))
+    )
     converter.register_unstructure_hook(StrEnum, lambda member: member.value)
-    converter.register_structure_hook(str | Statement, _value_reader(converter))
+    converter.register_structure_hook(
+        str | Statement,  # the value of a statement: text, or a statement of its own
+        lambda value, _: converter.structure(value, Statement) if type(value) is dict else _primitive(value, str),
+    )
     for union, tag in _UNIONS:
         converter.register_structure_hook(union, _union_reader(converter, union, tag))
     return converter
@@ -182,10 +187,6 @@ def _primitive(value: Any, kind: type) -> Any:
     if type(value) is float and not math.isfinite(value):
         raise ValueError("the number is not finite")
     return value
-
-
-def _member(value: Any, kind: type[StrEnum]) -> StrEnum:
-    return kind(value if isinstance(value, kind) else _primitive(value, str))
 
 
 def _object_reader(kind: Any, converter: cattrs.Converter) -> Hook:
@@ -205,41 +206,21 @@ def _object_reader(kind: Any, converter: cattrs.Converter) -> Hook:
     return structure
 
 
-def _is_list(kind: Any) -> bool:
-    return get_origin(kind) is tuple
+def _register_container(
+    converter: cattrs.Converter, origin: object, stands_as: type, factory: Callable[[Any, cattrs.Converter], Hook]
+) -> None:
+    """Lists and mappings stand as what JSON has for them."""
 
+    def reader(kind: Any, converter: cattrs.Converter) -> Hook:
+        read = factory(kind, converter)
 
-def _list_reader(kind: Any, converter: cattrs.Converter) -> Hook:
-    read = homogenous_tuple_structure_factory(kind, converter)
+        def structure(value: Any, _: Any) -> Any:
+            _expect(stands_as, value)
+            return read(value, kind)
 
-    def structure(value: Any, _: Any) -> Any:
-        _expect(list, value)
-        return read(value, kind)
+        return structure
 
-    return structure
-
-
-def _is_mapping(kind: Any) -> bool:
-    return get_origin(kind) is Mapping
-
-
-def _mapping_reader(kind: Any, converter: cattrs.Converter) -> Hook:
-    read = mapping_structure_factory(kind, converter)
-
-    def structure(value: Any, _: Any) -> Any:
-        _expect(dict, value)
-        return read(value, kind)
-
-    return structure
-
-
-def _value_reader(converter: cattrs.Converter) -> Hook:
-    """The value of a statement: text, or a statement of its own."""
-
-    def structure(value: Any, _: Any) -> Any:
-        return converter.structure(value, Statement) if type(value) is dict else _primitive(value, str)
-
-    return structure
+    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is origin, reader)
 
 
 def _union_reader(converter: cattrs.Converter, union: UnionType, tag: str) -> Hook:

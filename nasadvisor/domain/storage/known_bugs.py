@@ -52,10 +52,6 @@ class Bug:
     fixed_by: tuple[str, ...]
     begun_by: str = ""
 
-    def can_harm(self, pool: Pool, inventory: Inventory) -> bool:
-        """Whether a pool, as it is configured, has what the bug needs."""
-        return all(each.holds(pool, inventory) for each in self.needs)
-
 
 @dataclass(frozen=True)
 class Exposure:
@@ -72,7 +68,7 @@ class Exposure:
 
 def exposure_of(pool: Pool, inventory: Inventory, release: Release, table: Iterable[Bug]) -> Exposure:
     """What this release of OpenZFS can do to a pool."""
-    possible = [bug for bug in table if bug.can_harm(pool, inventory)]
+    possible = [bug for bug in table if all(need.holds(pool, inventory) for need in bug.needs)]
     bugs = [bug for bug in possible if release.has(bug.spans)]
     bugs.sort(key=lambda bug: -RANK[bug.level])
     unclear = tuple(bug for bug in possible if release.has(bug.spans) is None)

@@ -61,15 +61,17 @@ def new_side_bytes(pool: Pool, attach_to: str, replaces: str, inventory: Invento
 def without_log_side(pool: Pool, guid: str) -> Pool:
     """The pool once a side of a mirrored log is detached.
 
-    A side that stays alone takes the guid of the mirror (vdev_remove_parent() in module/zfs/vdev.c), and a pool that
-    was degraded by nothing else is well again. Caches and spares have no part in a pool's state.
+    A side that stays alone takes the guid of the mirror (vdev_remove_parent() in module/zfs/vdev.c).
     """
-    logs = tuple(_without(top, guid) for top in pool.logs)
-    state = pool.state
-    vital = (*pool.data, *pool.specials, *pool.dedups, *logs)
-    if state == "DEGRADED" and all(vdev.state == "ONLINE" for top in vital for vdev in top.walk()):
-        state = "ONLINE"
-    return replace(pool, logs=logs, state=state)
+    return _with_state(replace(pool, logs=tuple(_without(top, guid) for top in pool.logs)))
+
+
+def _with_state(pool: Pool) -> Pool:
+    """A pool that is degraded by nothing is well. Caches and spares have no part in a pool's state."""
+    vital = (*pool.data, *pool.specials, *pool.dedups, *pool.logs)
+    if pool.state == "DEGRADED" and all(vdev.state == "ONLINE" for top in vital for vdev in top.walk()):
+        return replace(pool, state="ONLINE")
+    return pool
 
 
 def _without(top: Vdev, guid: str) -> Vdev:
@@ -126,11 +128,7 @@ def dead_log(pool: Pool, guid: str) -> Vdev | None:
 
 def without_logs(pool: Pool, *guids: str) -> Pool:
     """The pool once these logs are out; one that was degraded by nothing else is well again."""
-    left = replace(pool, logs=tuple(top for top in pool.logs if top.guid not in guids))
-    vital = (*left.data, *left.specials, *left.dedups, *left.logs)
-    if pool.state == "DEGRADED" and all(vdev.state == "ONLINE" for top in vital for vdev in top.walk()):
-        return replace(left, state="ONLINE")
-    return left
+    return _with_state(replace(pool, logs=tuple(top for top in pool.logs if top.guid not in guids)))
 
 
 def without_dead_logs(pool: Pool) -> Pool:

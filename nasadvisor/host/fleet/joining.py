@@ -129,7 +129,10 @@ def join(place: ConsoleAddress, token: Token, host_name: str, path: Path, *, wat
     """
     password = secrets.token_urlsafe(32)
     request = JoinRequest(host_name, digest_of(password))
-    certificate = _certificate_of(place)
+    try:  # whoever signed it; nothing is said to it
+        certificate = ssl.get_server_certificate((place.address, place.port), timeout=CONNECT_S)
+    except OSError as error:
+        raise ConsoleUnreachable(str(place), str(error)) from error
     if hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest() != token.fingerprint:
         raise AnotherConsole(str(place))
     shown, now = x509.load_pem_x509_certificate(certificate.encode()), datetime.now(UTC)
@@ -171,14 +174,6 @@ def sign_in(access: ConsoleAccess) -> timedelta:
         service.ping()  # before the clocks are compared: to connect takes a while
         before = datetime.now(UTC)
         return clocks.ahead(service.time(), before, datetime.now(UTC))
-
-
-def _certificate_of(place: ConsoleAddress) -> str:
-    """The certificate that is shown there, whoever signed it; nothing is said to it."""
-    try:
-        return ssl.get_server_certificate((place.address, place.port), timeout=CONNECT_S)
-    except OSError as error:
-        raise ConsoleUnreachable(str(place), str(error)) from error
 
 
 def _ask(place: ConsoleAddress, token: Token, certificate: str, request: JoinRequest) -> JoinAnswer:

@@ -3,7 +3,6 @@
 import logging
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -39,7 +38,9 @@ class TaskLog:
         path = self.folder / f"{run.id}-{self.goal}.log"
         is_new = not self.said
         if is_new:
-            self._make_folder()
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for earlier in sorted(self.folder.glob("*.log"), key=lambda file: file.stat().st_mtime)[:-KEPT]:
+                earlier.unlink(missing_ok=True)
             path.unlink(missing_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in self._news(run))
@@ -56,13 +57,6 @@ class TaskLog:
         news = [line for line in news if line not in self.said]
         self.said.update(news)
         return news
-
-    def _make_folder(self) -> None:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        files = sorted(self.folder.glob("*.log"), key=lambda file: file.stat().st_mtime)
-        for file in files[:-KEPT]:
-            with suppress(FileNotFoundError):
-                file.unlink()
 
 
 def _lines_of(step: Step, count: int) -> list[str]:

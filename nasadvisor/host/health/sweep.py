@@ -2,9 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
@@ -43,11 +42,13 @@ def sweep(machine: Machine, hand_over: HandOver) -> SweepReport | None:
     Raises:
         HostError: the machine cannot be read, or smartctl is not installed.
     """
-    with _alone() as is_alone:
-        if not is_alone:
-            log.info("a sweep is running already")
-            return None
+    if not _running.acquire(blocking=False):
+        log.info("a sweep is running already")
+        return None
+    try:
         return _sweep(machine, hand_over)
+    finally:
+        _running.release()
 
 
 def start_test(machine: Machine, disk_key: str, test: SelfTest) -> None:
@@ -68,16 +69,6 @@ def start_test(machine: Machine, disk_key: str, test: SelfTest) -> None:
 def asked_disks(inventory: Inventory) -> tuple[Disk, ...]:
     """The disks to ask, each identity once: several paths to a disk give several devices."""
     return tuple({disk.key: disk for disk in reversed(inventory.disks)}.values())[::-1]
-
-
-@contextmanager
-def _alone() -> Iterator[bool]:
-    is_alone = _running.acquire(blocking=False)
-    try:
-        yield is_alone
-    finally:
-        if is_alone:
-            _running.release()
 
 
 def _sweep(machine: Machine, hand_over: HandOver) -> SweepReport:

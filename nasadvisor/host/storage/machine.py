@@ -1,6 +1,7 @@
 """The composition root: what a machine is made of, as the services see it, and one frozen picture of it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -122,13 +123,8 @@ def read_inventory(machine: Machine) -> Inventory:
 def _complete(pool: Pool, disks: tuple[Disk, ...], machine: Machine) -> Pool:
     """With what its own answers do not tell. udev has a folder of links for each pool with volumes (60-zvol.rules)."""
     has_volumes = (machine.roots.dev / "zvol" / pool.name).is_dir()
-    asks = pool.autotrim is False and not pool.suspended and has_data_on_ssds(pool, disks)
-    return replace(pool, has_volumes=has_volumes, trimmed=_was_trimmed(pool, machine) if asks else None)
-
-
-def _was_trimmed(pool: Pool, machine: Machine) -> bool | None:
-    """A pool that does not tell this is not worth less in all else."""
-    try:
-        return was_trimmed(machine.runner, pool.name)
-    except HostError:
-        return None
+    trimmed = None
+    if pool.autotrim is False and not pool.suspended and has_data_on_ssds(pool, disks):
+        with suppress(HostError):  # a pool that does not tell this is not worth less in all else
+            trimmed = was_trimmed(machine.runner, pool.name)
+    return replace(pool, has_volumes=has_volumes, trimmed=trimmed)
