@@ -6,7 +6,7 @@ fingerprint is printed for comparing. See docs/decisions/0015-tls-by-default.md.
 
 import platform
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -92,20 +92,16 @@ def is_due(own: Certificate, now: datetime) -> bool:
     return bool(problem_of(own)) or certificate_in(own).not_valid_after_utc - now < RENEW_BEFORE
 
 
-def names_to_certify(settings: Mapping[str, str], names: Iterable[str], addresses: Iterable[str]) -> list[str]:
-    """Those of this machine, first the one that it calls itself, and those by which its pages may be asked for."""
-    asked_for = settings.get("NASADVISOR_ALLOWED_HOSTS", "").split(",")
-    return [*names, *(name.strip() for name in asked_for), *addresses]
-
-
 def make_own_if_due(own: Certificate, settings: Mapping[str, str], now: datetime) -> None:
-    """Have a certificate that is made here, for this machine's names and addresses.
+    """Have a certificate that is made here, for this machine's names and addresses, and those that are asked for.
 
     Raises:
         OSError: it could not be written.
     """
     if is_due(own, now):
-        make_own(own, names_to_certify(settings, own_names(platform.node()), own_addresses()), now)
+        asked_for = [name.strip() for name in settings.get("NASADVISOR_ALLOWED_HOSTS", "").split(",")]
+        # First the name that this machine calls itself.
+        make_own(own, [*own_names(platform.node()), *asked_for, *own_addresses()], now)
 
 
 def make_own(own: Certificate, names: list[str], now: datetime) -> None:

@@ -23,10 +23,6 @@ WAITS = Statement(
 )
 
 
-def _api() -> ProxmoxApi:
-    return ProxmoxApi(CERTIFICATE)
-
-
 @dataclass(frozen=True)
 class ProxmoxConsole(ConsolePlatform):
     """Proxmox VE 8 and 9. Browsers send its cookie to every port of the node, so to us too."""
@@ -35,7 +31,7 @@ class ProxmoxConsole(ConsolePlatform):
     supports = SUPPORTS
     cookies = (COOKIE,)
     during_runs = WAITS
-    api: ProxmoxApi = field(default_factory=_api)
+    api: ProxmoxApi = field(default_factory=lambda: ProxmoxApi(CERTIFICATE))
 
     def detect(self) -> bool:
         """Every node has the tool that calls the API."""

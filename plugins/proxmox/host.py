@@ -17,7 +17,7 @@ from plugins.contract.host import Certificate, HostPlatform, Task
 from plugins.proxmox import SUPPORTS, messages
 from plugins.proxmox.config import GuestConfig, guest_configs, read_file, read_mappings
 from plugins.proxmox.devices import DeviceNumbers
-from plugins.proxmox.given import GivenDevice, given_devices, keys_for_any, keys_that_hide
+from plugins.proxmox.given import given_devices, keys_for_any, keys_that_hide
 from plugins.proxmox.guests import datasets_by_mountpoint, guests_of, unsafe_volumes
 
 ARC_CAP_PERCENT: Final = 11
@@ -150,9 +150,13 @@ class ProxmoxHost(HostPlatform):
         """SSDs that were handed to a guest as a whole: they look blank while that guest has not written to them."""
         pve = self.root / "etc/pve"
         given = tuple(given_devices(guest_configs(pve), read_mappings(pve)))
-        found = ((ssd, by) for ssd in inventory.disks for by in given if by.device.is_of(ssd, self.root))
-        vetoes = (Veto(_refused(ssd, by), ssd.key) for ssd, by in found)
-        return tuple({(veto.scope, str(veto.reason)): veto for veto in vetoes}.values())
+        found: dict[tuple[str, str], Veto] = {}
+        for ssd in inventory.disks:
+            for by in (each for each in given if each.device.is_of(ssd, self.root)):
+                names_many = isinstance(by.device, DeviceNumbers) and "*" in by.device.numbers
+                refused = _may_open(ssd, by.guest, by.key) if names_many else _given_away(ssd, by.guest, by.key)
+                found[ssd.key, str(refused)] = Veto(refused, ssd.key)
+        return tuple(found.values())
 
     def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
         """The limit of the ARC that the installer sets, what must not be done in PVE's own pages, and which guests may
@@ -190,11 +194,6 @@ class ProxmoxHost(HostPlatform):
             return int((self.root / "sys/module/zfs/parameters/zfs_arc_max").read_text(encoding="ascii"))
         except (OSError, ValueError):
             return 0
-
-
-def _refused(ssd: Disk, by: GivenDevice) -> Refused:
-    names_many = isinstance(by.device, DeviceNumbers) and "*" in by.device.numbers
-    return _may_open(ssd, by.guest, by.key) if names_many else _given_away(ssd, by.guest, by.key)
 
 
 def _given_away(ssd: Disk, guest: str, key: str) -> Refused:

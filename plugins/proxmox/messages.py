@@ -66,7 +66,10 @@ def send(runner: Runner, pve: Path, notice: Notice) -> Statement | None:
         kinds = target_kinds("\n".join(_lines(pve / "notifications.cfg")))
         is_proven = any(kinds.get(target, SENDMAIL) != SENDMAIL for target in delivered)
         return None if is_proven else _handed_over(", ".join(delivered))
-    why = _why([rest for word, _space, rest in told if word == "said"])
+    said = [rest for word, _space, rest in told if word == "said"]
+    why = Statement("proxmox-no-target", _("no target took it: no matcher fits it, or its targets are disabled"))
+    if said:
+        why = Statement("said", "{words}", {"words": "; ".join(said)[:LONGEST_REASON]})
     if not any(word == "mailed" for word, _space, _rest in told):
         raise MessageLost(why)
     return _mailed(why, address) if address else _mailed_to_root(why)
@@ -111,12 +114,6 @@ def _handed_over(targets: str) -> Statement:
         ),
         {"targets": targets},
     )
-
-
-def _why(said: list[str]) -> Statement:
-    if said:
-        return Statement("said", "{words}", {"words": "; ".join(said)[:LONGEST_REASON]})
-    return Statement("proxmox-no-target", _("no target took it: no matcher fits it, or its targets are disabled"))
 
 
 def _mailed(why: Statement, address: str) -> Statement:

@@ -13,7 +13,6 @@ from typing import Final
 
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.host.adapters.answer import Answer
 from plugins.truenas.api.connection import Connection
 from plugins.truenas.api.reading import objects_of
 
@@ -52,8 +51,13 @@ def init_scripts(connection: Connection) -> tuple[InitScript, ...]:
     Raises:
         HostError: TrueNAS cannot be asked.
     """
-    answer = connection.call("initshutdownscript.query", [], {})
-    return tuple(map(_script, objects_of("initshutdownscript.query", answer)))
+    scripts = []
+    for entry in objects_of("initshutdownscript.query", connection.call("initshutdownscript.query", [], {})):
+        is_script = entry.text("type") == "SCRIPT"
+        text = str(entry.fields.get("script" if is_script else "command") or "")
+        runs_after_boot = entry.fields.get("enabled") is True and entry.text("when") == "POSTINIT"
+        scripts.append(InitScript(text, str(entry.fields.get("comment") or ""), is_script, runs_after_boot))
+    return tuple(scripts)
 
 
 def is_bundle(program: Path) -> bool:
@@ -152,16 +156,6 @@ def _of_last_start(program: Path) -> Iterator[Finding]:
             Level.WARNING,
             _("It runs now, but the next boot may end the same way. This goes away once the start script succeeds."),
         )
-
-
-def _script(entry: Answer) -> InitScript:
-    is_script = entry.text("type") == "SCRIPT"
-    return InitScript(
-        text=str(entry.fields.get("script" if is_script else "command") or ""),
-        comment=str(entry.fields.get("comment") or ""),
-        is_script=is_script,
-        runs_after_boot=entry.fields.get("enabled") is True and entry.text("when") == "POSTINIT",
-    )
 
 
 def not_asked(problem: Statement) -> Finding:

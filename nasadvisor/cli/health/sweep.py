@@ -207,10 +207,12 @@ def page(found: dict[str, Any]) -> str:
     ]
     ssds = [_ssd(each) for each in found["disks"] if not each["is_rotational"]]
     hard_disks = [_hard_disk(each) for each in found["disks"] if each["is_rotational"]]
+    unseen = "".join(f"<br>Not looked at: {escape(each)}" for each in gaps(found))
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>NAS Advisor</title><style>{STYLE}</style>"
         f"</head><body><h1>{escape(found['node'])}</h1><p class='sub'>NAS Advisor, {escape(found['read_at'])}</p>"
-        f"{_verdict(found)}"
+        f"<div class='verdict'><strong>{escape(verdict(found))}</strong>"
+        f"<div class='sub'>Pools and disks asked {escape(found['read_at'])}.{unseen}</div></div>"
         f"<h2>What needs a look</h2>{_html_table(('Level', 'What'), findings) if findings else '<p>Nothing.</p>'}"
         f"<h2>Pools</h2>{_html_table(('Pool', 'State', 'Used', 'Last scrub', 'Damaged files'), pools)}"
         f"<h2>SSDs</h2>{_html_table(SSD_HEADS, ssds)}<h2>Hard disks</h2>{_html_table(HARD_DISK_HEADS, hard_disks)}"
@@ -233,14 +235,6 @@ def gaps(found: dict[str, Any]) -> list[str]:
         for each in found["disks"]
         if each["outcome"] != "read"
     ]
-
-
-def _verdict(found: dict[str, Any]) -> str:
-    unseen = "".join(f"<br>Not looked at: {escape(each)}" for each in gaps(found))
-    return (
-        f"<div class='verdict'><strong>{escape(verdict(found))}</strong>"
-        f"<div class='sub'>Pools and disks asked {escape(found['read_at'])}.{unseen}</div></div>"
-    )
 
 
 def _filled(pool: dict[str, Any]) -> str:

@@ -39,7 +39,17 @@ def findings_of(
     day lately, by the pool's guid.
     """
     if not inventory.host.zfs_userland:
-        return (_no_zfs(inventory),)
+        missing = Finding(
+            "no-openzfs",
+            _(
+                "OpenZFS is not installed on {node}, so there are no pools. Install zfsutils-linux and read the host "
+                "again."
+            ),
+            {"node": inventory.host.node},
+            Level.WARNING,
+            explanation=_("Without its tools neither pools nor what their disks hold can be seen."),
+        )
+        return (missing,)
     grown = growth or {}
     pools = (with_names(pool, last_seen, inventory) for pool in inventory.pools) if last_seen else inventory.pools
     return tuple(finding for pool in pools for finding in _about_pool(pool, inventory, grown.get(pool.guid)))
@@ -50,13 +60,3 @@ def _about_pool(pool: Pool, inventory: Inventory, growth: float | None) -> Itera
     yield from space_findings(pool, inventory, growth)
     yield from log_cache_findings(pool, inventory)
     yield from release_findings(pool, inventory)
-
-
-def _no_zfs(inventory: Inventory) -> Finding:
-    return Finding(
-        "no-openzfs",
-        _("OpenZFS is not installed on {node}, so there are no pools. Install zfsutils-linux and read the host again."),
-        {"node": inventory.host.node},
-        Level.WARNING,
-        explanation=_("Without its tools neither pools nor what their disks hold can be seen."),
-    )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from nasadvisor.domain.change.checkpoints import after_checkpoint
@@ -24,15 +25,11 @@ def log_cache_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
 
 def _findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     for log in pool.logs:
-        yield from _about_log(pool, log, inventory)
+        yield from (replace(each, subject=log.guid, place=pool.guid) for each in _about_log(pool, log, inventory))
     single = [log for log in pool.logs if not log.children and log.state in GOOD_STATES]
     if single:
         yield _log_single(pool, single, inventory)
-    bad = [leaf for cache in pool.caches for leaf in cache.leaves() if leaf.state not in GOOD_STATES]
-    gone = [leaf for leaf in bad if leaf.state != OFFLINE]
-    if gone:
-        yield _cache_missing(pool, gone, inventory)
-    yield from (_cache_out_of_service(pool, leaf, inventory) for leaf in bad if leaf.state == OFFLINE)
+    yield from _about_caches(pool, inventory)
     yield from _unstable_paths(pool)
 
 
@@ -42,59 +39,53 @@ def _about_log(pool: Pool, log: Vdev, inventory: Inventory) -> Iterator[Finding]
     offline = [side for side in sides if side.state == OFFLINE]
     broken = [side for side in sides if side not in good and side not in offline]
     if is_dead(log):
-        devices = named(broken, inventory)
-        yield _log_lost(pool, log, devices) if was_missing_at_import(log) else _log_dead(pool, log, devices)
+        yield _dead_log(pool, log, named(broken, inventory))
         return
     if is_failing(log):
-        yield _log_failing(pool, log, [side for side in broken if side.state in TAKES_IO], inventory)
+        yield _log_failing(pool, [side for side in broken if side.state in TAKES_IO], inventory)
     elif broken and good:
-        yield _log_one_side(pool, log, good, broken, inventory)
+        yield _log_one_side(pool, good, broken, inventory)
     if offline:
         yield _log_out_of_service(pool, log, offline, good, inventory)
 
 
-def _log_dead(pool: Pool, log: Vdev, devices: str) -> Finding:
+def _dead_log(pool: Pool, log: Vdev, devices: str) -> Finding:
+    values = {"pool": pool.name, "devices": devices, "guid": log.guid}
+    if was_missing_at_import(log):
+        return Finding(
+            "log-lost",
+            _(
+                "Pool {pool} was imported without its log: {devices}. If the machine crashed before the import, "
+                "synchronous writes of its last seconds are lost. Check databases and virtual machines, then replace "
+                "the log, or take it out with `zpool remove {pool} {guid}`."
+            ),
+            values,
+            Level.CRITICAL,
+            _(
+                "The pool is consistent as of its last transaction group, normally up to 5 s before the crash. Writes "
+                "that were acknowledged since then were in the log alone, and `zpool import -m` drops them. After a "
+                "clean shutdown nothing is lost. Nothing is lost either of a log that died later and was cleared with "
+                "`zpool clear`, or was out of use by `zpool offline -f` before a restart; both look the same."
+            ),
+            step=NextStep.REPLACE_DEAD_LOG,
+        )
     return Finding(
         "log-missing",
         _(
             "The log of pool {pool} is dead: {devices}. The pool works on, and nothing acknowledged is lost. Replace "
             "the log, or take it out with `zpool remove {pool} {guid}`."
         ),
-        {"pool": pool.name, "devices": devices, "guid": log.guid},
+        values,
         Level.CRITICAL,
         _(
             "Log blocks go to the pool's own disks now, so synchronous writes are slower. As long as the dead log is "
             "in the pool, the next import can be refused without `zpool import -m {pool}`."
         ),
-        subject=log.guid,
         step=NextStep.REPLACE_DEAD_LOG,
-        place=pool.guid,
     )
 
 
-def _log_lost(pool: Pool, log: Vdev, devices: str) -> Finding:
-    return Finding(
-        "log-lost",
-        _(
-            "Pool {pool} was imported without its log: {devices}. If the machine crashed before the import, "
-            "synchronous writes of its last seconds are lost. Check databases and virtual machines, then replace the "
-            "log, or take it out with `zpool remove {pool} {guid}`."
-        ),
-        {"pool": pool.name, "devices": devices, "guid": log.guid},
-        Level.CRITICAL,
-        _(
-            "The pool is consistent as of its last transaction group, normally up to 5 s before the crash. Writes that "
-            "were acknowledged since then were in the log alone, and `zpool import -m` drops them. After a clean "
-            "shutdown nothing is lost. Nothing is lost either of a log that died later and was cleared with `zpool "
-            "clear`, or was out of use by `zpool offline -f` before a restart; both look the same."
-        ),
-        subject=log.guid,
-        step=NextStep.REPLACE_DEAD_LOG,
-        place=pool.guid,
-    )
-
-
-def _log_failing(pool: Pool, log: Vdev, failing: list[Vdev], inventory: Inventory) -> Finding:
+def _log_failing(pool: Pool, failing: list[Vdev], inventory: Inventory) -> Finding:
     return Finding(
         "log-failing",
         _(
@@ -113,10 +104,8 @@ def _log_failing(pool: Pool, log: Vdev, failing: list[Vdev], inventory: Inventor
             "it: synchronous writes go to the pool's own disks, more slowly, and nothing is lost while the "
             "machine runs."
         ),
-        subject=log.guid,
         measure=len(failing),
         step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
     )
 
 
@@ -147,14 +136,12 @@ def _log_out_of_service(pool: Pool, log: Vdev, offline: list[Vdev], good: list[V
             "as it is offline, and nothing can be added to it. To remove the log permanently, `zpool "
             "remove {pool} {guid}` takes the whole log out."
         ),
-        subject=log.guid,
         measure=len(offline),
         step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
     )
 
 
-def _log_one_side(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inventory: Inventory) -> Finding:
+def _log_one_side(pool: Pool, good: list[Vdev], bad: list[Vdev], inventory: Inventory) -> Finding:
     return Finding(
         "log-one-side",
         _(
@@ -172,10 +159,8 @@ def _log_one_side(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inve
             "Nothing is lost. Should the other side die too and the machine crash at the same moment, the synchronous "
             "writes of the last transaction group (normally up to 5 s) are gone."
         ),
-        subject=log.guid,
         measure=len(bad),
         step=NextStep.REPLACE_LOG_SIDE,
-        place=pool.guid,
     )
 
 
@@ -203,43 +188,46 @@ def _log_single(pool: Pool, logs: list[Vdev], inventory: Inventory) -> Finding:
     )
 
 
-def _cache_missing(pool: Pool, gone: list[Vdev], inventory: Inventory) -> Finding:
-    return Finding(
-        "cache-missing",
-        _(
-            "A cache of pool {pool} is gone: {devices}. Nothing is lost, reads are slower. Take it out with `zpool "
-            "remove {pool} {guid}` and add a new one."
-        ),
-        {"pool": pool.name, "devices": named(gone, inventory), "guid": gone[0].guid},
-        Level.WARNING,
-        _("A cache holds copies only; every block of it is read from the pool instead."),
-        subject=pool.guid,
-        measure=len(gone),
-        step=NextStep.ADD_LOG_OR_CACHE,
-        place=pool.guid,
-    )
-
-
-def _cache_out_of_service(pool: Pool, cache: Vdev, inventory: Inventory) -> Finding:
-    """`zpool status -x` names every pool with a device that is offline, caches too (find_vdev_problem() in
-    lib/libzfs/libzfs_status.c); the state of the pool comes from its other vdevs alone."""
-    return Finding(
-        CACHE_OUT_OF_SERVICE,
-        _(
-            "The cache {device} of pool {pool} is out of service, as somebody asked for. While it is "
-            "switched for a proof it returns automatically; else undo the run that took it out, or, if "
-            "that was done by hand, put it back with `zpool online {pool} {guid}`."
-        ),
-        {"pool": pool.name, "device": name_of(cache, inventory), "guid": cache.guid},
-        Level.INFO,
-        _(
-            "It is neither read nor written, also after a restart or an import, and nothing is lost. The pool stays "
-            "ONLINE, though `zpool status -x` names it. Nothing holds the device meanwhile: put nothing else on it."
-        ),
-        subject=cache.guid,
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
+def _about_caches(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+    bad = [leaf for cache in pool.caches for leaf in cache.leaves() if leaf.state not in GOOD_STATES]
+    gone = [leaf for leaf in bad if leaf.state != OFFLINE]
+    if gone:
+        yield Finding(
+            "cache-missing",
+            _(
+                "A cache of pool {pool} is gone: {devices}. Nothing is lost, reads are slower. Take it out with `zpool "
+                "remove {pool} {guid}` and add a new one."
+            ),
+            {"pool": pool.name, "devices": named(gone, inventory), "guid": gone[0].guid},
+            Level.WARNING,
+            _("A cache holds copies only; every block of it is read from the pool instead."),
+            subject=pool.guid,
+            measure=len(gone),
+            step=NextStep.ADD_LOG_OR_CACHE,
+            place=pool.guid,
+        )
+    # `zpool status -x` names every pool with a device that is offline, caches too (find_vdev_problem() in
+    # lib/libzfs/libzfs_status.c); the state of the pool comes from its other vdevs alone.
+    for cache in bad:
+        if cache.state == OFFLINE:
+            yield Finding(
+                CACHE_OUT_OF_SERVICE,
+                _(
+                    "The cache {device} of pool {pool} is out of service, as somebody asked for. While it is "
+                    "switched for a proof it returns automatically; else undo the run that took it out, or, if "
+                    "that was done by hand, put it back with `zpool online {pool} {guid}`."
+                ),
+                {"pool": pool.name, "device": name_of(cache, inventory), "guid": cache.guid},
+                Level.INFO,
+                _(
+                    "It is neither read nor written, also after a restart or an import, and nothing is lost. The pool "
+                    "stays ONLINE, though `zpool status -x` names it. Nothing holds the device meanwhile: put nothing "
+                    "else on it."
+                ),
+                subject=cache.guid,
+                step=NextStep.LOOK_AT_POOL,
+                place=pool.guid,
+            )
 
 
 def _unstable_paths(pool: Pool) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.change.runs import Goal, Run, RunState, Step, StepState
+from nasadvisor.domain.change.runs import Goal, Run, RunState, StepState
 from plugins.contract.host import Task
 
 log = logging.getLogger(__name__)
@@ -50,25 +50,18 @@ class TaskLog:
     def _news(self, run: Run) -> list[str]:
         lines = [f"NAS Advisor: {self.goal} run {run.id} on pool {run.plan.pool_name}, asked for by {self.by}"]
         for steps in (run.steps, run.undo_steps):
-            lines.extend(line for step in steps for line in _lines_of(step, len(steps)))
-        if not run.is_active:
-            lines.append(_end_of(run))
+            for step in steps:
+                place = f"{step.number + 1}/{len(steps)} {step.what}"
+                if step.state is not StepState.PENDING:
+                    lines.append(place)
+                if step.state in (StepState.DONE, StepState.SKIPPED, StepState.FAILED):
+                    lines.append(f"{place}: {step.state}{f': {step.note}' if step.note else ''}")
+        if not run.is_active and run.state in WELL and not run.refusals:
+            lines.append("END OK")
+        elif not run.is_active:
+            otherwise = f"the run is {run.state}; its page in NAS Advisor says what to do"
+            lines.append(f"END ERROR {' '.join(map(str, run.refusals)) or otherwise}")
         news = [" ".join(line.split()) for line in lines]
         news = [line for line in news if line not in self.said]
         self.said.update(news)
         return news
-
-
-def _lines_of(step: Step, count: int) -> list[str]:
-    place = f"{step.number + 1}/{count} {step.what}"
-    begun = [] if step.state is StepState.PENDING else [place]
-    if step.state in (StepState.DONE, StepState.SKIPPED, StepState.FAILED):
-        begun.append(f"{place}: {step.state}{f': {step.note}' if step.note else ''}")
-    return begun
-
-
-def _end_of(run: Run) -> str:
-    if run.state in WELL and not run.refusals:
-        return "END OK"
-    why = " ".join(map(str, run.refusals)) or f"the run is {run.state}; its page in NAS Advisor says what to do"
-    return f"END ERROR {why}"

@@ -105,7 +105,8 @@ class Connection:
         except TimeoutError:
             raise NoAnswer(method, self.timeout_s, changes=method in CHANGES) from None
         except ConnectionClosed as error:
-            raise ConnectionLost(method, _why_closed(error), changes=method in CHANGES) from None
+            why = (error.rcvd.reason if error.rcvd else "") or str(error)
+            raise ConnectionLost(method, why, changes=method in CHANGES) from None
 
 
 @contextmanager
@@ -242,10 +243,6 @@ def _reason(error: dict[str, Any]) -> str:
         if said:
             return "; ".join(said)
     return str(details.get("reason") or error.get("message") or "it gave no reason")
-
-
-def _why_closed(error: ConnectionClosed) -> str:
-    return (error.rcvd.reason if error.rcvd else "") or str(error)
 
 
 def _unreadable(method: str, problem: str) -> HostError:

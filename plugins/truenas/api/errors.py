@@ -137,7 +137,8 @@ class JobFailed(HostError):
             "TrueNAS's job {job} ({method}) ended as {ending}: {error}. It may have changed something before that: "
             "look at the pool in TrueNAS before you try again."
         )
-        super().__init__(template, job=str(job), method=method, ending=ending, error=_without_stop(error))
+        said = error.rstrip(".") if isinstance(error, str) else error
+        super().__init__(template, job=str(job), method=method, ending=ending, error=said)
 
 
 class JobOutOfSight(HostError):
@@ -183,10 +184,6 @@ class MailNotSent(HostError):
             "alerts."
         )
         super().__init__(template, job=str(job))
-
-
-def _without_stop(error: str | Statement) -> str | Statement:
-    return error.rstrip(".") if isinstance(error, str) else error
 
 
 def _state(changes: bool) -> Statement:

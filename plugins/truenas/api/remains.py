@@ -50,9 +50,12 @@ def learnt(record: Record, found: tuple[Remnant, ...], picture: Picture) -> Reco
     known = {vdev.guid: vdev for vdev in record.added}
     for each in found:
         before = known.get(each.top.guid)
-        if each.role is not None and (before or _is_unnamed(each, record)):
-            leaves = (*(before.leaves if before else ()), *_leaves_of(record, each.top, picture))
-            known[each.top.guid] = AddedVdev(each.role, each.top.guid, tuple(dict.fromkeys(leaves)))
+        is_unnamed = not record.guids & {vdev.guid for vdev in each.top.walk()}
+        if each.role is not None and (before or is_unnamed):
+            guids = [leaf.guid for leaf in each.top.leaves()]
+            ours = [guid for guid in guids if guid in record.guids or picture.places.get(guid) in record.disks]
+            leaves = dict.fromkeys((*(before.leaves if before else ()), *ours))
+            known[each.top.guid] = AddedVdev(each.role, each.top.guid, tuple(leaves))
     return replace(record, added=tuple(known.values()))
 
 
@@ -94,16 +97,6 @@ def _may_be_ours(each: Remnant, record: Record, picture: Picture) -> bool:
 
 def _is_new(each: Remnant, record: Record) -> bool:
     return each.role is not None and each.pool.guid == record.pool_guid and each.top.guid not in record.before
-
-
-def _is_unnamed(each: Remnant, record: Record) -> bool:
-    return not record.guids & {vdev.guid for vdev in each.top.walk()}
-
-
-def _leaves_of(record: Record, top: Vdev, picture: Picture) -> tuple[str, ...]:
-    return tuple(
-        leaf.guid for leaf in top.leaves() if leaf.guid in record.guids or picture.places.get(leaf.guid) in record.disks
-    )
 
 
 def _places(top: Vdev, picture: Picture) -> set[str | None]:
