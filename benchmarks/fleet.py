@@ -94,7 +94,7 @@ def watch_a_year(inventory: Any, now: datetime) -> int:
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
     from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
-    from nasadvisor.stored.packed_readings import DiskReading  # noqa: PLC0415
+    from nasadvisor.stored.packing import DiskReading  # noqa: PLC0415
 
     take_answer("bench", "inventory", to_document(inventory))
     ages = [*range(DAYS, FINE_DAYS, -1), *(step / 4 for step in range(FINE_DAYS * 4, 0, -1))]

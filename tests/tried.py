@@ -142,7 +142,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/fleet/backup.py: systemctl stop {' '.join(running)}
         nasadvisor/cli/fleet/joining.py: systemctl disable --now nasadvisor-web nasadvisor-console
         nasadvisor/cli/fleet/joining.py: systemctl restart nasadvisor-host
-        nasadvisor/cli/fleet/pages.py: journalctl -u nasadvisor-web
+        nasadvisor/cli/fleet/units.py: journalctl -u nasadvisor-web
         nasadvisor/console/change/runs/status.py: systemctl status nasadvisor-host
         nasadvisor/console/web/errors.py: journalctl -u nasadvisor-web
         nasadvisor/console/fleet/hosts.py: systemctl status %(service)s

@@ -16,8 +16,7 @@ import redis.exceptions
 
 import nasadvisor
 from nasadvisor.cli.errors import ExitCode, json_option
-from nasadvisor.cli.fleet.pages import ask_pages
-from nasadvisor.cli.fleet.units import restarts, runs, silent_for
+from nasadvisor.cli.fleet.units import ask_pages, restarts, runs, silent_for
 from nasadvisor.cli.services import any_services
 from nasadvisor.cli.tables import paragraph
 from nasadvisor.domain.change.refusals import PoolSuspended, PoolUnreadable

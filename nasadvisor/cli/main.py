@@ -150,7 +150,7 @@ COMMANDS: Final = (
     ),
     Deferred(
         "pages-address",
-        f"{_CLI}.fleet.pages:pages_address",
+        f"{_CLI}.fleet.units:pages_address",
         "Print the address of the pages of this host; ends with 1 where another program has their port.",
         hidden=True,
     ),

@@ -10,8 +10,7 @@ from typing import Final
 
 from nasadvisor.host.adapters.procfs import unescaped
 from plugins.proxmox.config import CONTAINER, GuestConfig, GuestKind, Mappings, properties_of
-from plugins.proxmox.devices import Device, DeviceNumbers, DevicePath, UsbDevice, pci_device
-from plugins.proxmox.qemu_args import devices_in, reads_a_file
+from plugins.proxmox.devices import Device, DeviceNumbers, DevicePath, UsbDevice, devices_in, pci_device, reads_a_file
 
 _DISKS: Final = {
     "qemu-server": re.compile(r"(?:ide|sata|scsi|virtio|efidisk|tpmstate|unused)\d+|cdrom"),

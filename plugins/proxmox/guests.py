@@ -22,8 +22,8 @@ from plugins.proxmox.config import (
     read_file,
     read_mappings,
 )
+from plugins.proxmox.devices import files_in
 from plugins.proxmox.given import volume_of
-from plugins.proxmox.qemu_args import files_in
 
 _ZVOLS: Final = "/dev/zvol/"
 _STORAGE: Final = re.compile(r"(?P<kind>\w+):\s*(?P<name>\S+)\s*")

@@ -26,8 +26,15 @@ from nasadvisor.host.evidence.switch_records import SwitchRecords
 from nasadvisor.host.evidence.switch_steps import ids_of
 from nasadvisor.stored.documents import DocumentError, from_json, pack, to_document, unpack
 from nasadvisor.stored.kinds import Kind
-from nasadvisor.stored.packed_readings import pack_readings, unpack_readings
-from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
+from nasadvisor.stored.packing import (
+    NameTable,
+    pack_activity,
+    pack_latency,
+    pack_readings,
+    unpack_activity,
+    unpack_latency,
+    unpack_readings,
+)
 from tests.fuzz.reader import TOLD, Read, Reader, as_shown, of_file, of_text
 from tests.unit.domain.health.smart.drives import nvme, sata
 from tests.unit.stored.examples import EMPTY_SAMPLE, SAMPLE, kinds

@@ -26,7 +26,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import document_or_none, to_document
 from nasadvisor.stored.kinds import Kind, register
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 
 T = TypeVar("T", WearIndicator, ByteCounter)
 

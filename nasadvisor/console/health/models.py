@@ -165,7 +165,7 @@ class StoredDisk(models.Model):
 
 
 class ReadingMonth(models.Model):
-    """What one disk said in a month (UTC), packed (`stored.packed_readings`). Kept for years.
+    """What one disk said in a month (UTC), packed (`stored.packing`). Kept for years.
 
     `month` is its first day. `is_thinned` says that nothing more is to be taken out of it.
     """

@@ -17,7 +17,7 @@ from django.utils import timezone
 from nasadvisor.console.health.models import RawAnswer, ReadingMonth, StoredDisk
 from nasadvisor.domain.health.smart.attributes import SmartValue, smart_values
 from nasadvisor.stored.documents import DocumentError, unpack
-from nasadvisor.stored.packed_readings import DiskReading, pack_readings, unpack_readings
+from nasadvisor.stored.packing import DiskReading, pack_readings, unpack_readings
 
 
 def document_of(text: str) -> Any:

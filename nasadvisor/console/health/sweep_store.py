@@ -24,7 +24,7 @@ from nasadvisor.domain.health.smart.self_tests import self_tests_in
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import RANK, Finding, Level
 from nasadvisor.stored.documents import Json, to_document, unpack
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 
 RAW_KEPT = 8
 """Newest answers of each disk that are kept as they came: two days at the usual interval."""

@@ -13,8 +13,7 @@ def main() -> None:
     """Write the golden file and the shape of every number that has none."""
     django.setup()
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415 - after Django's settings
-    from nasadvisor.stored.packed_readings import FORM  # noqa: PLC0415
-    from nasadvisor.stored.packing import form  # noqa: PLC0415
+    from nasadvisor.stored.packing import READINGS_FORM, form  # noqa: PLC0415
     from tests.unit.stored.examples import examples_of, kinds, packed_example  # noqa: PLC0415
     from tests.unit.stored.readings import packed_readings_example  # noqa: PLC0415
     from tests.unit.stored.shapes import shape_of  # noqa: PLC0415
@@ -29,7 +28,7 @@ def main() -> None:
         golden.with_suffix(".shape").write_text(shape_of(kind.of), encoding="utf-8")
         print(f"froze {kind.name} number {kind.number}")
     freeze_packed("packed-sample", form(), packed_example())
-    freeze_packed("packed-readings", FORM, packed_readings_example())
+    freeze_packed("packed-readings", READINGS_FORM, packed_readings_example())
 
 
 def freeze_packed(name: str, number: int, example: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import base64
 from typing import Any
 
-from nasadvisor.stored.packed_readings import DiskReading, pack_readings
+from nasadvisor.stored.packing import DiskReading, pack_readings
 
 INDICATORS = [
     {"code": "nvme-percentage-used", "name": "Used", "percent_used": 12.0, "trust": "standard", "ceiling": 255.0},

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.stored.packed_readings import (
-    FORM,
+from nasadvisor.stored.packing import (
     PLAIN,
+    READINGS_FORM,
     DiskReading,
     NewerReadings,
+    deflate,
     pack_readings,
     unpack_readings,
 )
-from nasadvisor.stored.packing import deflate
 from tests.unit.stored.readings import READINGS, said
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "packed-readings"
 
 
-@pytest.mark.parametrize("number", range(1, FORM + 1))
+@pytest.mark.parametrize("number", range(1, READINGS_FORM + 1))
 def test_readings_that_an_earlier_release_packed_are_read(number: int) -> None:
     document = json.loads((GOLDEN / f"{number}.json").read_text(encoding="utf-8"))
     assert unpack_readings(base64.b64decode(document["packed"])) == list(READINGS)
@@ -49,7 +49,7 @@ def test_a_document_that_makes_no_sense_comes_back_as_it_was(damaged: object) ->
 
 def test_readings_of_a_later_release_are_refused() -> None:
     with pytest.raises(NewerReadings, match="newer release"):
-        unpack_readings(deflate({"form": FORM + 1}))
+        unpack_readings(deflate({"form": READINGS_FORM + 1}))
 
 
 @pytest.mark.parametrize("document", [[], 5, None, {}, {"form": 1}, {"form": "x"}])

@@ -10,7 +10,7 @@ from nasadvisor.console.charts.svg import BOTTOM, RIGHT, TOP, WIDE, ChartFrame, 
 from nasadvisor.console.health.forecasts import FanPoint
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.readings import readings_of
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 
 UNITS_A_LETTER: Final = 7.0
 """About what a letter takes in the pictures' type."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nasadvisor.cli.fleet.pages import PageCheck, ask_pages
+from nasadvisor.cli.fleet.units import PageCheck, ask_pages
 from nasadvisor.runtime.certificates import SELF_SIGNED_VALID
 from tests.lab.instance import free_port
 

@@ -14,7 +14,7 @@ from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepReport
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
 from nasadvisor.stored.documents import pack, to_document
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 
 WORN_MODEL = "Samsung SSD 990 PRO 1TB"
 

@@ -25,7 +25,7 @@ from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, Dis
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, VdevClass
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.stored.documents import to_document
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched as watched_machine
 from tests.unit.console.test_pages import page

@@ -17,7 +17,7 @@ from nasadvisor.console.health.readings import (
     thin_readings,
 )
 from nasadvisor.domain.units import DAY_S, HOUR_S
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 from tests.unit.stored.readings import said
 
 NOW = datetime(2026, 8, 25, 12, 0, tzinfo=UTC)

@@ -29,7 +29,7 @@ from nasadvisor.domain.storage.inventory import Bus, Disk
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
 from nasadvisor.stored.documents import pack, to_document, unpack
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health.health_data import say_only
 from tests.unit.domain.health.wear.histories import history

@@ -12,7 +12,7 @@ from nasadvisor.console.health.disks.disk_page import history_of
 from nasadvisor.console.health.disks.wear_chart import wear_chart, wear_points
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.readings import keep_readings
-from nasadvisor.stored.packed_readings import DiskReading
+from nasadvisor.stored.packing import DiskReading
 from tests.unit.console.health.health_data import disk_of, say_only, watched
 from tests.unit.machines import home_server
 
