@@ -11,10 +11,10 @@ import hashlib
 import json
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import unquote, urlencode
 
 import urllib3
@@ -23,9 +23,6 @@ from urllib3.exceptions import HTTPError
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from plugins.contract.console import Access, PlatformSilent, Visitor
-
-A = TypeVar("A")
-T = TypeVar("T")
 
 COOKIE: Final = "PVEAuthCookie"
 PORT: Final = 8006
@@ -44,10 +41,6 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9%:@._~+/=-]{1,4096}")
 
 _OK: Final = 200
 _NOT_LET_IN: Final = frozenset({401, 403})
-
-
-class _NotUnderstood(ValueError):  # noqa: N818 - named for what happened
-    """An answer that has not the documented form."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +62,7 @@ class ProxmoxApi:
         if not name or not _SAFE.fullmatch(cookie):
             return None
         answer = self._ask("GET", "/api2/json/access/permissions?path=/", {"Cookie": f"{COOKIE}={cookie}"})
-        access = None if answer is None else _understood(_access, answer)
+        access = None if answer is None else _access(answer)
         return Visitor(name, access) if access else None
 
     def password_is_right(self, name: str, password: str) -> bool:
@@ -81,7 +74,7 @@ class ProxmoxApi:
         if is_ticket(password):
             return False
         answer = self._ask("POST", "/api2/json/access/ticket", {}, {"username": name, "password": password})
-        return answer is not None and _understood(_user_of_answer, answer) == name
+        return answer is not None and _user_of_answer(answer) == name
 
     def is_by_openid(self, name: str) -> bool:
         """Whether somebody's realm is one of OpenID, which knows no passwords (pve-access-control, Auth/OpenId.pm).
@@ -90,7 +83,7 @@ class ProxmoxApi:
             PlatformSilent: it could not be asked.
         """
         answer = self._ask("GET", "/api2/json/access/domains", {})
-        return answer is not None and name.rpartition("@")[2] in _understood(_openid_realms, answer)
+        return answer is not None and name.rpartition("@")[2] in _openid_realms(answer)
 
     def _ask(
         self, method: str, path: str, headers: Mapping[str, str], fields: Mapping[str, str] | None = None
@@ -112,12 +105,12 @@ class ProxmoxApi:
                 answer.close()
         except (HTTPError, OSError, ValueError) as error:
             # The kind of error only: its text may name what was sent.
-            raise PlatformSilent(_silent(type(error).__name__)) from None
+            raise _silent(type(error).__name__) from None
         if answer.status in _NOT_LET_IN:
             return None
         if answer.status != _OK:
-            raise PlatformSilent(_silent(f"HTTP {answer.status}"))
-        return _understood(_data, said)
+            raise _silent(f"HTTP {answer.status}")
+        return _data(said)
 
     def _fingerprint(self) -> str:
         """SHA-256 of the certificate that pveproxy must show."""
@@ -138,20 +131,13 @@ def is_ticket(password: str) -> bool:
     return unquote(password).lstrip().startswith("PVE:")
 
 
-def _understood(read: Callable[[A], T], answer: A) -> T:
-    try:
-        return read(answer)
-    except _NotUnderstood as error:
-        raise PlatformSilent(_silent(str(error))) from None
-
-
 def _data(body: bytes) -> object:
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
-        raise _NotUnderstood("no JSON") from None
+        raise _silent("no JSON") from None
     if not isinstance(answer, dict) or answer.get("data") is None:
-        raise _NotUnderstood("no data")
+        raise _silent("no data")
     data: object = answer["data"]
     return data
 
@@ -159,7 +145,7 @@ def _data(body: bytes) -> object:
 def _access(data: object) -> Access | None:
     """From {"/": {"Sys.Audit": 1, …}}: a privilege is held if it is named; its value says whether it is handed down."""
     if not isinstance(data, dict) or not all(isinstance(each, dict) for each in data.values()):
-        raise _NotUnderstood("no permissions")
+        raise _silent("no permissions")
     held = data.get("/", {})
     if "Sys.Modify" in held:
         return Access.OPERATOR
@@ -169,18 +155,18 @@ def _access(data: object) -> Access | None:
 def _openid_realms(data: object) -> frozenset[str]:
     """From [{"realm": "sso", "type": "openid"}, …]."""
     if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
-        raise _NotUnderstood("no realms")
+        raise _silent("no realms")
     return frozenset(str(each.get("realm", "")) for each in data if each.get("type") == "openid")
 
 
 def _user_of_answer(data: object) -> str:
     if not isinstance(data, dict) or not isinstance(data.get("ticket"), str):
-        raise _NotUnderstood("no ticket")
+        raise _silent("no ticket")
     return str(data.get("username", ""))
 
 
-def _silent(why: str) -> Statement:
-    return Statement(
+def _silent(why: str) -> PlatformSilent:
+    statement = Statement(
         "proxmox-silent",
         _(
             "Proxmox VE could not be asked who you are ({why}), so nobody is let in by it, and nothing was changed. "
@@ -189,3 +175,4 @@ def _silent(why: str) -> Statement:
         ),
         {"why": why},
     )
+    return PlatformSilent(statement)

@@ -107,9 +107,9 @@ def _proxmox() -> Iterator[Reader]:
 
 
 def _pve_answers(data: bytes) -> None:
-    found = api._understood(api._data, data)
+    found = api._data(data)
     for read in (api._access, api._openid_realms, api._user_of_answer):
-        api._understood(read, found)
+        read(found)
 
 
 def _truenas() -> Iterator[Reader]:
