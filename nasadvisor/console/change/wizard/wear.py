@@ -16,10 +16,9 @@ from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.health.wear.forecast import Forecast
-from nasadvisor.domain.health.wear.roles import Ingest, WhatIf, as_l2arc, as_slog, ingest_of, with_added
+from nasadvisor.domain.health.wear.roles import Ingest, WhatIf, ingest_of, with_added
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
-from nasadvisor.domain.units import DAY_S
 
 UNKNOWN = Forecast(0.0, None, None, None, None, (), enough_history=False, findings=())
 
@@ -81,14 +80,11 @@ def _added(label: str, disk: StoredDisk | None, roles: set[Role], ingest: Ingest
     now = kept.forecast if kept else UNKNOWN
     rows: list[tuple[str, WhatIf]] = []
     if Role.LOG in roles:
-        rows.append((_("as log"), as_slog(now, ingest.log)))
+        rows.append((_("as log"), with_added(now, "log", ingest.log)))
     if Role.CACHE in roles:
         rows.append((_("as cache, as much as the ARC let go recently"), with_added(now, "cache", ingest.cache)))
-        rows.append((_("as cache at the feed limit, the most there can be"), _at_limit(now, ingest)))
+        at_limit = with_added(now, "cache", ingest.cache_limit)
+        rows.append((_("as cache at the feed limit, the most there can be"), at_limit))
     if Role.LOG in roles and Role.CACHE in roles:
         rows.append((_("as log and cache together"), with_added(now, "log+cache", ingest.log + ingest.cache)))
     return AddedWear(label, disk.key if disk else "", tuple(rows))
-
-
-def _at_limit(now: Forecast, ingest: Ingest) -> WhatIf:
-    return as_l2arc(now, ingest.cache_limit / DAY_S)

@@ -143,18 +143,11 @@ class WhatIf:
     years_left: Spread | None
 
 
-def as_slog(now: Forecast, sync_bytes_per_day: float) -> WhatIf:
-    """As a log here: all synchronous writes of the pool, measured, go to it once more; to both sides of a mirror."""
-    return with_added(now, "log", sync_bytes_per_day)
-
-
-def as_l2arc(now: Forecast, bytes_per_s: float) -> WhatIf:
-    """As a cache device that is fed so much all day (`evidence.feed` says how much that can be)."""
-    return with_added(now, "cache", bytes_per_s * DAY_S)
-
-
 def with_added(now: Forecast, role: str, added: float) -> WhatIf:
-    """With so many bytes a day more, in whatever role."""
+    """With so many bytes a day more, in whatever role.
+
+    As a log here, all synchronous writes of the pool, measured, go to it once more; to both sides of a mirror.
+    """
     if now.percent_used is None or now.percent_per_year is None or now.bytes_per_day is None:
         return WhatIf(role, added, None, None)
     per_byte = now.percent_per_year.middle / (now.bytes_per_day.middle * DAYS_PER_YEAR)

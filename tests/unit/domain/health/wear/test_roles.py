@@ -3,7 +3,7 @@
 import pytest
 
 from nasadvisor.domain.health.wear.forecast import erase_clock, forecast, tbw_clock
-from nasadvisor.domain.health.wear.roles import RoleBytes, as_l2arc, as_slog, attribute
+from nasadvisor.domain.health.wear.roles import RoleBytes, attribute, with_added
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.health.wear.histories import TB, history
 
@@ -34,21 +34,21 @@ def test_roles_that_claim_more_than_the_drive_counted_are_a_finding() -> None:
 
 
 def test_a_log_adds_what_is_written_synchronously() -> None:
-    weighed = as_slog(forecast(STEADY, 0), 0.1 * TB)
+    weighed = with_added(forecast(STEADY, 0), "log", 0.1 * TB)
     assert weighed.added_percent_per_year is not None
     assert weighed.added_percent_per_year.middle == pytest.approx(0.9 * 0.03 * 365.25, rel=0.1)
     assert weighed.added_percent_per_year.low < weighed.added_percent_per_year.middle
 
 
 def test_a_cache_at_its_feed_limit_writes_all_day() -> None:
-    weighed = as_l2arc(forecast(STEADY, 0), bytes_per_s=8 * MIB)
+    weighed = with_added(forecast(STEADY, 0), "cache", 8 * MIB * 86_400)
     assert weighed.added_bytes_per_day == 8 * MIB * 86_400
     assert weighed.years_left is not None
     assert weighed.years_left.low < weighed.years_left.middle < weighed.years_left.high
 
 
 def test_what_is_unknown_stays_unknown_in_another_role() -> None:
-    weighed = as_slog(forecast(history([]), 0), TB)
+    weighed = with_added(forecast(history([]), 0), "log", TB)
     assert (weighed.added_percent_per_year, weighed.years_left) == (None, None)
 
 
