@@ -49,9 +49,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/health/disk_findings": (
         "tests/unit/domain/health/test_disk_figures.py",
         "tests/unit/domain/health/test_findings.py",
-        "tests/unit/domain/health/test_growth_findings.py",
         "tests/unit/domain/health/test_levels.py",
-        "tests/unit/domain/health/test_ssd_health.py",
     ),
     "domain/health/urgency": ("tests/unit/domain/health/test_urgency.py",),
     "domain/fleet/permissions": ("tests/unit/domain/fleet/test_permissions.py",),

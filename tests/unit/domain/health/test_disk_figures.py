@@ -1,12 +1,20 @@
-"""With which figures the findings of a disk are told: it is their growth that alerts go by."""
+"""With which figures a disk is told of: alerts go by their growth, and a proposal by what is worth a warning."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
-from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.health.disk_findings import (
+    Growth,
+    Subject,
+    disk_findings,
+    growth_findings,
+    ssd_health,
+    unanswered,
+)
+from nasadvisor.domain.health.smart.reading import decode
+from nasadvisor.domain.statements import Finding, Level, NextStep
 from tests.unit.domain.health.test_levels import WELL
 
 DISK = Subject("Disk (S1)", "key", "1", "data")
@@ -89,3 +97,74 @@ def test_what_reading_it_found_is_told_under_the_name_of_the_disk_at_the_end() -
 
 def test_a_disk_that_does_not_answer_has_a_code_of_its_own() -> None:
     assert unanswered(DISK, None).code == "disk-unanswered"
+
+
+WATCHED = Subject("WDC WD40 (W1)", "ata-W1", "7", "data")
+
+
+@pytest.mark.parametrize(("more", "is_told"), [(-2, False), (0, False), (3, False), (4, True), (5, True), (270, True)])
+def test_sectors_that_go_on_being_replaced_are_a_warning_with_figures(more: int, is_told: bool) -> None:
+    found = growth_findings(WATCHED, Growth(now=300, more=more, days=30), None)
+    assert [(each.code, each.level, each.measure) for each in found] == (
+        [("reallocated-growing", Level.WARNING, 300)] if is_told else []
+    )
+    for each in found:
+        assert each.values == {"disk": WATCHED.label, "more": str(more), "days": "30", "count": "300"}
+        assert (each.subject, each.place, each.step) == ("7", "ata-W1", NextStep.LOOK_AT_DISK)
+
+
+@pytest.mark.parametrize(("more", "is_told"), [(0, False), (3, False), (4, True), (5, True)])
+def test_so_are_damaged_transfers_that_go_on(more: int, is_told: bool) -> None:
+    found = growth_findings(WATCHED, None, Growth(now=90, more=more, days=12))
+    assert [(each.code, each.level, each.measure) for each in found] == (
+        [("crc-growing", Level.WARNING, 90)] if is_told else []
+    )
+
+
+def test_what_nobody_watched_has_not_grown() -> None:
+    assert growth_findings(WATCHED, None, None) == ()
+
+
+def test_both_are_told_with_what_they_mean_the_sectors_first() -> None:
+    found = growth_findings(WATCHED, Growth(300, 4, 30), Growth(90, 4, 30))
+    assert [each.code for each in found] == ["reallocated-growing", "crc-growing"]
+    assert all(each.explanation for each in found)
+
+
+SSD = Subject("Samsung (S1)", "key", "key", "")
+UNTOLD = decode({})
+
+
+def problem(**changes: Any) -> str:
+    health = ssd_health(disk_findings(SSD, replace(UNTOLD, **changes)), None, "")
+    return health.problem.code if health.problem else ""
+
+
+def test_nothing_speaks_against_an_ssd_that_tells_of_no_trouble() -> None:
+    assert problem() == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"passed": False, "media_errors": 7}, "disk-failing"),
+        ({"warnings": ("reliability-degraded",)}, "disk-reliability-degraded"),
+        ({"media_errors": 7, "percent_used": 92.0}, "media-errors"),
+        ({"temperature_celsius": 85}, "too-hot"),
+        ({"reallocated": 3}, ""),
+    ],
+)
+def test_what_is_worth_a_warning_speaks_against_it(changes: dict[str, Any], code: str) -> None:
+    assert problem(**changes) == code
+
+
+def test_what_is_critical_is_said_first() -> None:
+    hot = Finding("too-hot", "Hot.", {}, Level.WARNING)
+    failing = Finding("disk-failing", "Failing.", {}, Level.CRITICAL)
+    assert ssd_health((hot, failing), None, "").problem == failing.plain
+
+
+def test_figures_that_contradict_each_other_are_no_fault() -> None:
+    assert (
+        ssd_health((Finding("indicator-conflict", "Two figures.", {}, Level.WARNING),), 3.0, "likely").problem is None
+    )
