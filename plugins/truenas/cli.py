@@ -20,13 +20,12 @@ from nasadvisor.host.config import load_config, load_environment
 from nasadvisor.host.errors import HostError, RulesForbid
 from plugins.truenas import SUPPORTS
 from plugins.truenas.api.access import access_from
-from plugins.truenas.api.connection import local_connection
+from plugins.truenas.api.connection import Session, Sessions, local_connection, session_with
 from plugins.truenas.api.errors import VersionOutside
 from plugins.truenas.api.jobs import Desk, Given, JobProgress, Wait, nothing_given, send_mail
 from plugins.truenas.api.reading import Picture, read_picture
 from plugins.truenas.api.records import Record, Records, RecordState
 from plugins.truenas.api.remains import against_saying_gone, remnants
-from plugins.truenas.api.session import Session, Sessions, session_with
 from plugins.truenas.api.taking_back import take_back
 from plugins.truenas.api.whole_disks import WholeDisks, add, against, shown
 from plugins.truenas.guests import guest_devices

@@ -16,11 +16,10 @@ from nasadvisor.host.errors import HostError
 from plugins.contract.host import HostPlatform
 from plugins.truenas import PLATFORM_NAME, SUPPORTS, hazards, start
 from plugins.truenas.api.access import access_from, is_set_up
-from plugins.truenas.api.connection import Connection, local_connection
+from plugins.truenas.api.connection import Connection, local_connection, session_with
 from plugins.truenas.api.errors import CallRefused
 from plugins.truenas.api.jobs import send_mail
 from plugins.truenas.api.reading import listed, objects_of
-from plugins.truenas.api.session import session_with
 from plugins.truenas.guests import guest_devices
 
 TIERS_SINCE: Final = "v26.0.0"

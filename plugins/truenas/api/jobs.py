@@ -12,7 +12,7 @@ from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.errors import HostError, OutputUnreadable
-from plugins.truenas.api.connection import CHANGES
+from plugins.truenas.api.connection import CHANGES, Session, Sessions
 from plugins.truenas.api.errors import (
     ConnectionLost,
     EndNotSeen,
@@ -24,7 +24,6 @@ from plugins.truenas.api.errors import (
 )
 from plugins.truenas.api.reading import Picture, objects_of, read_picture
 from plugins.truenas.api.records import Records
-from plugins.truenas.api.session import Session, Sessions
 
 SUCCESS: Final = "SUCCESS"
 ENDINGS: Final = frozenset({SUCCESS, "FAILED", "ABORTED"})

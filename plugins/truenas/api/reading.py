@@ -25,7 +25,7 @@ from nasadvisor.domain.storage.inventory import (
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.errors import OutputUnreadable
-from plugins.truenas.api.session import Session
+from plugins.truenas.api.connection import Session
 
 SUSPENDED: Final = "SUSPENDED"
 BUSES: Final = {"ATA": Bus.SATA, "SCSI": Bus.SAS, "NVME": Bus.NVME, "USB": Bus.USB}

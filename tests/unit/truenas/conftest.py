@@ -14,10 +14,9 @@ from cryptography.x509.oid import NameOID
 
 from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, TrueNasAccess, access_from
 from plugins.truenas.api.access import USER as USER_SETTING
-from plugins.truenas.api.connection import SOCKET
+from plugins.truenas.api.connection import SOCKET, session_with
 from plugins.truenas.api.jobs import Desk, JobProgress
 from plugins.truenas.api.records import Records
-from plugins.truenas.api.session import session_with
 from tests.unit.truenas.standin import KEY, USER, StandIn
 
 

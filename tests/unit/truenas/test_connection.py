@@ -10,7 +10,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from nasadvisor.host.errors import HostError, OutputUnreadable
 from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, USER, TrueNasAccess, access_from
-from plugins.truenas.api.connection import METHODS, connection_to
+from plugins.truenas.api.connection import METHODS, connection_to, session_with
 from plugins.truenas.api.errors import (
     AccessNotSet,
     CallRefused,
@@ -22,7 +22,6 @@ from plugins.truenas.api.errors import (
     NotReached,
     PlainTransport,
 )
-from plugins.truenas.api.session import session_with
 from tests.unit.truenas.conftest import make_certificate
 from tests.unit.truenas.standin import KEY, StandIn
 

@@ -9,8 +9,8 @@ from nasadvisor.domain.storage.inventory import Bus, Hold, HoldKind
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.errors import OutputUnreadable
 from plugins.truenas.api.access import TrueNasAccess
+from plugins.truenas.api.connection import session_with
 from plugins.truenas.api.reading import Picture, read_picture
-from plugins.truenas.api.session import session_with
 from tests.unit.truenas.standin import POOL_GUID, StandIn, identifier, leaf, mirror, stats
 
 

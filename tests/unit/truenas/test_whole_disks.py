@@ -11,6 +11,7 @@ from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.errors import RulesForbid
 from plugins.truenas.api.access import TrueNasAccess
+from plugins.truenas.api.connection import session_with
 from plugins.truenas.api.errors import (
     CallRefused,
     ConnectionLost,
@@ -23,7 +24,6 @@ from plugins.truenas.api.errors import (
 from plugins.truenas.api.jobs import ATTEMPTS, RETRY_S, JobProgress
 from plugins.truenas.api.reading import read_picture
 from plugins.truenas.api.records import AddedVdev, RecordState
-from plugins.truenas.api.session import session_with
 from plugins.truenas.api.whole_disks import WholeDisks, add, shown
 from tests.unit.truenas.conftest import Office
 from tests.unit.truenas.standin import SSD_BYTES, StandIn, disk, identifier, partition
