@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from nasadvisor.domain.health.smart.reading import SmartReading
-from nasadvisor.domain.health.smart.wear import Trust, WearIndicator
+from nasadvisor.domain.health.smart.wear import Trust
 from nasadvisor.domain.health.smart.written import WRAP_BYTES
 
 HOURS_PER_DAY: Final = 24.0
@@ -96,20 +96,16 @@ def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()
     if not ordered:
         return History((), 0, None, whole_percents=True, stopped=False)
     newest = ordered[-1].reading
-    written = _unwrapped(ordered)
-    shown = newest.indicators[0] if newest.indicators else None
+    shown = newest.indicators[0].code if newest.indicators else ""
     finer = _finer(newest)
-    points = tuple(
-        WearPoint(
-            snapshot.hours,
-            _percent(snapshot.reading, shown),
-            _exact(snapshot.reading, shown, finer),
-            written[index],
-        )
-        for index, snapshot in enumerate(ordered)
-    )
+    points = []
+    for snapshot, written in zip(ordered, _unwrapped(ordered), strict=True):
+        percents = {one.code: one.percent_used for one in reversed(snapshot.reading.indicators)}
+        percent, exact = percents.get(shown), percents.get(finer)
+        fits = percent is not None and exact is not None and 0 <= exact - percent < 1
+        points.append(WearPoint(snapshot.hours, percent, exact if fits else None, written))
     return History(
-        points=points,
+        points=tuple(points),
         segment_from=_segment_from(points, changes),
         capacity_bytes=newest.identity.capacity_bytes,
         whole_percents=all((point.percent or 0.0).is_integer() for point in points),
@@ -128,31 +124,17 @@ def _of_one_drive(ordered: list[Snapshot]) -> list[Snapshot]:
     return ordered[begin:]
 
 
-def _percent(reading: SmartReading, shown: WearIndicator | None) -> float | None:
-    if shown is None:
-        return None
-    return next((one.percent_used for one in reading.indicators if one.code == shown.code), None)
-
-
-def _finer(newest: SmartReading) -> str | None:
-    """An indicator that shows fractions of the percent shown first, or None."""
+def _finer(newest: SmartReading) -> str:
+    """An indicator that shows fractions of the percent shown first; "" where there is none."""
     if not newest.indicators:
-        return None
+        return ""
     whole = newest.indicators[0].percent_used
     close = (
         one.code
         for one in newest.indicators
         if one.trust is Trust.DOCUMENTED and not one.percent_used.is_integer() and 0 <= one.percent_used - whole < 1
     )
-    return next(close, None)
-
-
-def _exact(reading: SmartReading, shown: WearIndicator | None, finer: str | None) -> float | None:
-    percent = _percent(reading, shown)
-    exact = next((one.percent_used for one in reading.indicators if one.code == finer), None)
-    if percent is None or exact is None or not 0 <= exact - percent < 1:
-        return None
-    return exact
+    return next(close, "")
 
 
 def _unwrapped(ordered: Sequence[Snapshot]) -> list[int | None]:
