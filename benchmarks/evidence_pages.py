@@ -19,7 +19,7 @@ def figures() -> Iterator[Figure]:
 
     from nasadvisor.console.evidence.models import Resolution  # noqa: PLC0415
     from nasadvisor.console.evidence.series import save_samples  # noqa: PLC0415
-    from nasadvisor.host.simulated.samples import simulated_sample  # noqa: PLC0415
+    from nasadvisor.host.simulated.evidence import simulated_sample  # noqa: PLC0415
     from tests.unit.console.evidence.sampled import fill  # noqa: PLC0415
     from tests.unit.machines import TANK, home_server  # noqa: PLC0415
 

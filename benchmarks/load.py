@@ -179,7 +179,7 @@ def messages_of(name: str) -> tuple[str, str, str]:
     """A reading, an inventory and the answers of a sweep, as text in which only the time is to be put right."""
     from nasadvisor.domain.evidence.reading import Reading  # noqa: PLC0415
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
-    from nasadvisor.host.simulated.samples import simulated_sample  # noqa: PLC0415
+    from nasadvisor.host.simulated.evidence import simulated_sample  # noqa: PLC0415
     from nasadvisor.host.simulated.smart import simulated_answer  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
     from tests.unit.machines import home_server  # noqa: PLC0415

@@ -24,7 +24,7 @@ TRIED: Final[dict[str, str]] = {
         log-out-of-service: zpool online {pool} {guids}
         nasadvisor/cli/doctor.py: zpool status {pool.name}
         nasadvisor/console/storage/diagrams.py: zpool status {shlex.quote(self.pool.name)}
-        nasadvisor/domain/change/checkpoints.py: zpool checkpoint -d {pool}
+        nasadvisor/domain/change/advice.py: zpool checkpoint -d {pool}
         pool-checkpoint: zpool checkpoint -d {pool}
         pool-member: zpool online {pool} {guid}
         pool-not-online: zpool status -x {pool}
@@ -122,11 +122,11 @@ TRIED: Final[dict[str, str]] = {
     "tests/integration/test_dead_log.py::"
     "test_a_log_stays_while_writes_wait_in_it_until_what_is_named_has_written_them_out": """
         nasadvisor/domain/change/refusals/pools.py: {command}
-        nasadvisor/domain/change/waiting.py: mount -t zfs -o {options} {name} /run/replay && umount /run/replay
+        nasadvisor/domain/change/advice.py: mount -t zfs -o {options} {name} /run/replay && umount /run/replay
     """,
     "tests/integration/test_endings.py::test_a_log_with_blocks_of_a_locked_dataset_waits_for_the_key_and_no_other": """
-        nasadvisor/domain/change/waiting.py: zfs load-key {shlex.quote(self.key_root)}
-        nasadvisor/domain/change/waiting.py: zfs mount {name}
+        nasadvisor/domain/change/advice.py: zfs load-key {shlex.quote(self.key_root)}
+        nasadvisor/domain/change/advice.py: zfs mount {name}
     """,
     f"{INSTALLED}::test_each_command_about_services_that_is_named_works": """
         console-unreachable: systemctl status nasadvisor-remote-redis
@@ -143,7 +143,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/fleet/joining.py: systemctl disable --now nasadvisor-web nasadvisor-console
         nasadvisor/cli/fleet/joining.py: systemctl restart nasadvisor-host
         nasadvisor/cli/fleet/units.py: journalctl -u nasadvisor-web
-        nasadvisor/console/change/runs/status.py: systemctl status nasadvisor-host
+        nasadvisor/console/change/runs/views.py: systemctl status nasadvisor-host
         nasadvisor/console/web/errors.py: journalctl -u nasadvisor-web
         nasadvisor/console/fleet/hosts.py: systemctl status %(service)s
         nasadvisor/console/fleet/hosts.py: systemctl status nasadvisor-host
@@ -240,8 +240,8 @@ TRIED: Final[dict[str, str]] = {
     f"{OURS}::test_from_a_plan_to_its_undo_each_answer_names_the_next_command": """
         journal-damaged: nasadvisor runs
         nasadvisor/cli/change/preview.py: nasadvisor apply {file_name}
-        nasadvisor/cli/change/running.py: nasadvisor show {id}
-        nasadvisor/cli/change/running.py: nasadvisor undo {id}
+        nasadvisor/cli/change/runs.py: nasadvisor show {id}
+        nasadvisor/cli/change/runs.py: nasadvisor undo {id}
         nasadvisor/cli/change/runs.py: nasadvisor undo {run.id}
         nasadvisor/console/web/errors.py: nasadvisor show
         nasadvisor/host/change/trials.py: nasadvisor show {run}
@@ -291,7 +291,7 @@ TRIED: Final[dict[str, str]] = {
 
 NOT_TRIED: Final[dict[str, str]] = {
     """
-        nasadvisor/domain/change/waiting.py: zfs set volmode=default {name}
+        nasadvisor/domain/change/advice.py: zfs set volmode=default {name}
     """: "A volume whose writes wait in the log and that has no device could not be brought about in the lab: zdb ends"
     " with an abort there. zfsprops(7) says that the property brings the device back, with which OpenZFS replays them.",
     """

@@ -83,7 +83,7 @@ COMMANDS: Final = (
     ),
     Deferred(
         "apply",
-        f"{_CLI}.change.running:apply",
+        f"{_CLI}.change.runs:apply",
         "Apply a plan file. Each step is checked again, journalled, run and verified.",
     ),
     Deferred(
@@ -94,13 +94,13 @@ COMMANDS: Final = (
     Deferred("show", f"{_CLI}.change.runs:show", "Show one run with its steps, commands and answers."),
     Deferred(
         "undo",
-        f"{_CLI}.change.running:undo",
+        f"{_CLI}.change.runs:undo",
         "Take a run back: remove what it added, delete its slices, restore the partition tables.",
     ),
-    Deferred("finish", f"{_CLI}.change.running:finish", "Do the rest of a run that a crash interrupted."),
+    Deferred("finish", f"{_CLI}.change.runs:finish", "Do the rest of a run that a crash interrupted."),
     Deferred(
         "keep",
-        f"{_CLI}.change.running:keep",
+        f"{_CLI}.change.runs:keep",
         "Keep a trial permanently. `undo` takes it back at any time.",
     ),
     Deferred(

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 
-from nasadvisor.host.adapters.clocks import read_moment
 from nasadvisor.host.adapters.process import HostRunner
+from nasadvisor.host.adapters.procfs import read_moment
 from nasadvisor.host.change.executor import MachineExecutor
 from nasadvisor.host.change.gate import Executor
 from nasadvisor.host.change.runs import RunHost

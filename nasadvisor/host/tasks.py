@@ -5,10 +5,12 @@ reader answers; what stops it is told instead of an answer.
 """
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from threading import Event, Lock
-from typing import Final
+from typing import Any, Final
 
 from celery import Celery
 
@@ -22,12 +24,11 @@ from nasadvisor.domain.fleet import questions as ask
 from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.permissions import ALL, Verbs, as_vetoes, may_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
-from nasadvisor.domain.fleet.questions import Question
+from nasadvisor.domain.fleet.questions import Argument, Order, Question, Seconds, Text
 from nasadvisor.domain.fleet.schema_versions import Age, SchemaVersions, age_of
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.host.arguments import read_arguments
 from nasadvisor.host.broker import CONSOLE_CLOCK
 from nasadvisor.host.change.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.change.lock import HostBusy
@@ -41,8 +42,48 @@ from nasadvisor.host.evidence.switching import CounterReader, NothingRead, Switc
 from nasadvisor.host.evidence.trace_job import TraceJob, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
-from nasadvisor.stored.documents import DocumentError
+from nasadvisor.stored.documents import DocumentError, from_document
 from nasadvisor.stored.kinds import own_schema_versions
+
+
+def read_arguments(question: Question, arguments: tuple[object, ...], named: Mapping[str, object]) -> list[Any]:
+    """The arguments of a question, each as what it must be.
+
+    Raises:
+        DocumentError: there are more or less of them, some have names, or one is something else.
+    """
+    wanted = question.arguments
+    if named or len(arguments) != len(wanted):
+        raise DocumentError(f"it has {len(wanted)} arguments, not {len(arguments)} and {len(named)} by name")
+    return [read(argument, value) for argument, value in zip(wanted, arguments, strict=True)]
+
+
+def read(argument: Argument, value: object) -> Any:
+    """One argument.
+
+    Raises:
+        DocumentError: it is something else.
+    """
+    match argument:
+        case Text(what, pattern):
+            if type(value) is str and re.fullmatch(pattern, value):
+                return value
+            raise DocumentError(f"{value!r:.80} is no {what}")
+        case Seconds(what, least, most):
+            if type(value) is int and least <= value <= most:
+                return value
+            raise DocumentError(f"{value!r:.80} is no {what}")
+        case Order(form, id_text):
+            order: Any = from_document(form, value)
+            read(id_text, order.id)
+            return order
+        case _ if issubclass(argument, StrEnum):
+            if type(value) is str and value in list(argument):
+                return argument(value)
+            raise DocumentError(f"there is no {argument.__name__} {value!r:.80}")
+        case _:
+            return from_document(argument, value)
+
 
 log = logging.getLogger(__name__)
 

@@ -23,8 +23,7 @@ from nasadvisor.console.worker.tasks import roll_up_samples
 from nasadvisor.domain.evidence.commits import replayed
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
-from nasadvisor.host.simulated.evidence import simulated_commits, simulated_count, simulated_curve
-from nasadvisor.host.simulated.samples import simulated_waiting
+from nasadvisor.host.simulated.evidence import simulated_commits, simulated_count, simulated_curve, simulated_waiting
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.layout import WIDTHS, check_layout

@@ -10,11 +10,10 @@ from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.domain.storage.inventory import Bus, Disk, Pool
 from nasadvisor.host.adapters import smartctl, zdb
 from nasadvisor.host.adapters.answer import Answer
-from nasadvisor.host.adapters.arc_reads import parse_reads
-from nasadvisor.host.adapters.bpftrace import parse_waiting
+from nasadvisor.host.adapters.bpftrace import parse_blocks as parse_blocks_of_log
+from nasadvisor.host.adapters.bpftrace import parse_reads, parse_waiting
 from nasadvisor.host.adapters.counters import read_iostat
 from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
-from nasadvisor.host.adapters.log_blocks import parse_blocks as parse_blocks_of_log
 from nasadvisor.host.adapters.player import parse_played
 from nasadvisor.host.adapters.pools import with_locked_datasets
 from nasadvisor.host.adapters.procfs import parse_zfs_version

@@ -7,7 +7,7 @@ import pytest
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import merge
 from nasadvisor.domain.evidence.tracing import by_program
-from nasadvisor.host.adapters.bpftrace import COMMIT_FLAGS, FLAGS_SCRIPT, SCRIPT, parse_waiting
+from nasadvisor.host.adapters.bpftrace import COMMIT_FLAGS, FLAGS_SCRIPT, WAITING_SCRIPT, parse_waiting
 from nasadvisor.stored.documents import from_document
 from tests.integration.agent import PYTHON, SOURCE, Agent, python_in_guest
 from tests.integration.wishes import SSDS, pool_of
@@ -85,7 +85,10 @@ def test_the_script_for_openzfs_2_4_counts_a_commit_within_a_commit_once(agent: 
     script for this OpenZFS does beside it."""
     guest = agent.guest
     assert not guest.run(f"grep ' {COMMIT_FLAGS}' /proc/kallsyms", check=False).stdout
-    scripts = {"plain": SCRIPT.read_text(), "flags": FLAGS_SCRIPT.read_text().replace(COMMIT_FLAGS, "zil_commit_impl")}
+    scripts = {
+        "plain": WAITING_SCRIPT.read_text(),
+        "flags": FLAGS_SCRIPT.read_text().replace(COMMIT_FLAGS, "zil_commit_impl"),
+    }
     for name, script in scripts.items():
         guest.run(f"cat > /root/{name}.bt", stdin=script.encode())
         guest.run(f"nohup bpftrace -q -f json /root/{name}.bt 60 > /root/{name}.json 2> /dev/null < /dev/null &")

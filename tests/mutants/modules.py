@@ -42,9 +42,11 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
         "tests/unit/domain/change/test_offline_cache.py",
         "tests/unit/domain/change/never/test_10_undo_only_ours.py",
     ),
-    "domain/change/tables": ("tests/unit/domain/change/test_tables.py",),
+    "domain/change/tables": (
+        "tests/unit/domain/change/test_tables.py",
+        "tests/unit/domain/change/test_table_steps.py",
+    ),
     "domain/change/table_area": ("tests/unit/domain/change/test_table_area.py",),
-    "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
     "domain/change/unreadable_runs": ("tests/unit/domain/change/test_leftovers.py",),
     "domain/health/disk_findings": (
         "tests/unit/domain/health/test_disk_figures.py",
@@ -71,13 +73,13 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/change/chain": ("tests/unit/host/change/test_chain.py",),
     "host/change/runs": ("tests/unit/host/change/test_run_host.py",),
     "host/change/lock": ("tests/unit/host/change/test_lock.py",),
-    "host/arguments": ("tests/unit/host/test_arguments.py",),
     "host/evidence/measuring/records": ("tests/unit/host/evidence/test_leftovers.py",),
     "host/tasks": (
         "tests/unit/host/change/test_orders.py",
         "tests/unit/host/change/test_questions.py",
         "tests/unit/host/change/test_reach.py",
         "tests/unit/host/change/test_tasks.py",
+        "tests/unit/host/test_arguments.py",
     ),
     "host/console_link": (
         "tests/unit/host/change/test_orders.py",

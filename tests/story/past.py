@@ -19,8 +19,8 @@ from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.health.sweep import Answers, SweepReport
 from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool
 from nasadvisor.host.change.runs import RunHost, apply_plan
+from nasadvisor.host.simulated.evidence import simulated_facts, simulated_sample
 from nasadvisor.host.simulated.executor import SimulatedExecutor
-from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
 from nasadvisor.host.simulated.smart import COURSES, simulated_answer
 from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.kinds import own_schema_versions

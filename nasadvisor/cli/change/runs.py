@@ -1,19 +1,237 @@
-"""`nasadvisor runs` and `nasadvisor show`: what was done on this host."""
+"""The commands that change the host (`apply`, `undo`, `finish`, `keep`), and those that tell what was done (`runs`,
+`show`)."""
 
 import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 import click
 
-from nasadvisor.cli.errors import ExitCode, json_option
-from nasadvisor.cli.services import services_for
+from nasadvisor.cli.change.preview import plan_commands
+from nasadvisor.cli.change.progress import Progress
+from nasadvisor.cli.errors import Attention, ExitCode, Misuse, Refusal, json_option
+from nasadvisor.cli.options import TrialLength
+from nasadvisor.cli.services import Services, services_for, who
 from nasadvisor.cli.tables import command_line, heading, minute_of, paragraph, table
+from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import CommandRan, Run, RunState, Step
 from nasadvisor.domain.change.trial import AFTER_START_S
+from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.figures import duration
 from nasadvisor.domain.units import MINUTE_S
-from nasadvisor.host.change.runs import list_runs, show_run
-from nasadvisor.stored.documents import to_document
+from nasadvisor.host.change.journal import JournalUnwritable
+from nasadvisor.host.change.runs import apply_plan, finish_run, list_runs, show_run, undo_run
+from nasadvisor.host.change.trials import keep_run
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.switching import end_before_undo
+from nasadvisor.stored.documents import DocumentError, from_json, to_document
+
+AFTER_APPLY: Final = {
+    RunState.APPLIED: (ExitCode.DONE, "Applied. To take it back: nasadvisor undo {id}"),
+    RunState.REFUSED: (ExitCode.REFUSED, "Refused. Nothing was changed."),
+    RunState.PUT_BACK: (ExitCode.PUT_BACK, "A step failed. What had been done was taken back."),
+}
+AFTER_UNDO: Final = {
+    RunState.UNDONE: (ExitCode.DONE, "Undone."),
+    RunState.APPLIED: (ExitCode.REFUSED, "The undo was refused. Nothing was changed."),
+}
+AFTER_KEEP: Final = {
+    RunState.APPLIED: (ExitCode.DONE, "Kept. It stays until somebody undoes it: nasadvisor undo {id}"),
+}
+UNCLEAR: Final = (ExitCode.ATTENTION, "This needs attention. See it with: nasadvisor show {id}")
+
+yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
+run_argument = click.argument("run_id", metavar="RUN")
+
+
+@click.command()
+@click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@yes_option
+@click.option(
+    "--erase-unrecognised", is_flag=True, help="Agree to erase data that no tool recognises, where the plan says so."
+)
+@click.option(
+    "--trial",
+    "trial_s",
+    type=TrialLength(),
+    default=0,
+    metavar="TIME",
+    help="Revert automatically after this time (e.g. 24h, 3d) unless kept.",
+)
+@json_option
+@click.pass_context
+def apply(
+    ctx: click.Context, plan_file: Path, yes: bool, erase_unrecognised: bool, trial_s: int, as_json: bool
+) -> None:
+    """Apply a plan file. Each step is checked again, journalled, run and verified."""
+    plan = read_plan(plan_file)
+    services = services_for(ctx)
+    erasures = () if erase_unrecognised else _erasures(plan)
+    if erasures and yes:
+        raise Refusal("\n".join((*erasures, "Nothing was changed. If they are not needed, add --erase-unrecognised.")))
+    for told in erasures:
+        ask_first("Erase them?", told)
+    if not yes:
+        click.echo(f"This runs on pool {plan.pool_name}:", err=True)
+        for argv in plan_commands(plan):
+            click.echo(f"  {command_line(argv)}", err=True)
+        back = f", and take it back after {duration(trial_s)} unless it is kept" if trial_s else ""
+        stays = cannot_be_undone(plan) if trial_s else ()
+        ask_first(f"Apply it to pool {plan.pool_name}{back}?", *map(str, stays))
+    with _uninterrupted(), _attention_if_begun(services, plan.id):
+        run = apply_plan(services.run_host(), plan, who(), Progress(services.report), trial_s)
+    _end(run, AFTER_APPLY, as_json)
+
+
+@click.command()
+@run_argument
+@yes_option
+@json_option
+@click.pass_context
+def undo(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
+    """Take a run back: remove what it added, delete its slices, restore the partition tables."""
+    services = services_for(ctx)
+    if not yes:
+        run = show_run(services.run_host(), run_id)
+        ask_first(f"Take run {run.id} on pool {run.plan.pool_name} back?")
+    with _uninterrupted(), _attention_if_begun(services, run_id):
+        end_before_undo(services.switch_host(), run_id, Progress(services.report))
+        run = undo_run(services.run_host(), run_id, who(), Progress(services.report))
+    _end(run, AFTER_UNDO, as_json)
+
+
+@click.command()
+@run_argument
+@yes_option
+@json_option
+@click.pass_context
+def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
+    """Do the rest of a run that a crash interrupted."""
+    services = services_for(ctx)
+    if not yes:
+        run = show_run(services.run_host(), run_id)
+        ask_first(f"Do the rest of run {run.id} on pool {run.plan.pool_name}?")
+    with _uninterrupted(), _attention_if_begun(services, run_id):
+        run = finish_run(services.run_host(), run_id, who(), Progress(services.report))
+    _end(run, AFTER_APPLY, as_json)
+
+
+@click.command()
+@run_argument
+@json_option
+@click.pass_context
+def keep(ctx: click.Context, run_id: str, as_json: bool) -> None:
+    """Keep a trial permanently. `undo` takes it back at any time."""
+    services = services_for(ctx)
+    run = keep_run(services.run_host(), run_id, who())
+    services.report(run.id)
+    _end(run, AFTER_KEEP, as_json)
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file; "-" is standard input.
+
+    Raises:
+        Misuse: it cannot be read or is not a plan.
+    """
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+        return from_json(Plan, text)
+    except OSError as error:
+        raise Misuse(f"The plan {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise Misuse(f"{path} is not a plan: it is not text.") from error
+    except DocumentError as error:
+        raise Misuse(f"{path} is not a plan. {error}") from error
+
+
+def ask_first(question: str, *told: str) -> None:
+    """Go on only if somebody says yes, who is told these lines before.
+
+    Raises:
+        Misuse: there is nobody to ask.
+        Refusal: somebody said no.
+    """
+    if not sys.stdin.isatty():
+        raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
+    for line in told:
+        click.echo(line, err=True)
+    if not click.confirm(question, err=True):
+        raise Refusal("Nothing was changed.")
+
+
+def _erasures(plan: Plan) -> tuple[str, ...]:
+    """What is said of each disk whose data a plan erases without knowing what they are."""
+    return tuple(
+        f"{step.disk_path} holds data that no tool here recognises, first at byte {step.unrecognised_at}."
+        for step in plan.erasures
+    )
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A key press or a closed terminal does not cut a run in two; it can be undone when it is through."""
+    numbers = (signal.SIGINT, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _attention_if_begun(services: Services, run_id: str) -> Iterator[None]:
+    """A journal that fails in the middle of a run leaves an interrupted run; before the run it leaves none."""
+    try:
+        yield
+    except JournalUnwritable as error:
+        try:
+            run = show_run(services.run_host(), run_id)
+        except HostError:
+            raise error from None
+        if run.state is not RunState.INTERRUPTED:
+            raise
+        raise Attention(f"{error}\nRun {run_id} is interrupted: finish or undo it.") from error
+
+
+def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool) -> None:
+    """Say how a run ended, and end with the code for it."""
+    code, sentence = endings.get(run.state, UNCLEAR)
+    reasons = [str(refusal) for refusal in run.refusals] or [str(step.note) for step in _noted_steps(run)]
+    if as_json:
+        notes = [str(finding) for finding in run.findings]
+        click.echo(
+            json.dumps(
+                {
+                    "run": run.id,
+                    "state": run.state,
+                    "reasons": reasons,
+                    "notes": notes,
+                    "trial_until": run.trial.until if run.trial and run.is_on_trial else "",
+                },
+                ensure_ascii=False,
+            )
+        )
+    else:
+        for reason in reasons:
+            paragraph(reason, "")
+        click.echo(sentence.format(id=run.id))
+        if trial := said_of_trial(run):
+            paragraph(trial, "")
+        for finding in run.findings:
+            paragraph(str(finding), "")
+    click.get_current_context().exit(code)
+
+
+def _noted_steps(run: Run) -> tuple[Step, ...]:
+    return tuple(step for step in (*run.steps, *run.undo_steps) if step.note)
 
 
 @click.command()

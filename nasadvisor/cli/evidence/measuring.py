@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from nasadvisor.cli.change.running import ask_first, yes_option
+from nasadvisor.cli.change.runs import ask_first, yes_option
 from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.evidence.following import minutes_option, say_what_is_followed
 from nasadvisor.cli.services import Services, services_for

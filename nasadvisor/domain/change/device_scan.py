@@ -30,9 +30,9 @@ from nasadvisor.domain.change.actions import (
     UndoAction,
 )
 from nasadvisor.domain.change.actions.inventory_queries import cache_of
+from nasadvisor.domain.change.advice import WaitingDataset
 from nasadvisor.domain.change.table_area import Area, ImageDamaged, check_area, entries_of
 from nasadvisor.domain.change.tables import OwnTable
-from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gpt import HeaderPlace
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Disk, Hold, HoldKind, Inventory

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from nasadvisor.domain.change.checkpoints import after_checkpoint
+from nasadvisor.domain.change.advice import after_checkpoint
 from nasadvisor.domain.health.pool_findings import GOOD_STATES, name_of, named
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _

@@ -94,3 +94,17 @@ def _object(source: str, where: str, value: object) -> dict[str, Any]:
 
 def _shown(value: object) -> str:
     return "missing" if value is None else repr(value)[:60]
+
+
+LARGEST: Final = 2**63 - 1
+"""No document or database holds a larger one. Where a counter of 64 bits shows one, it ran below zero."""
+
+_DIGITS: Final = len(str(LARGEST))
+
+
+def count_in(text: str) -> int | None:
+    """The count that a text is; None where it is none, or too large. `int` alone takes other scripts' digits too."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
+        return None
+    value = int(text)
+    return value if value <= LARGEST else None

@@ -1,15 +1,23 @@
-"""bpftrace: which processes call fsync and wait for a ZIL. Where it is installed; nothing else needs it."""
+"""bpftrace: which processes wait for a ZIL, which blocks are read through the ARC, and which go to the ZILs of a pool.
+
+Where it is installed; nothing else needs it.
+"""
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from nasadvisor.domain.evidence.commits import SECTOR_BYTES, LogBlocks
+from nasadvisor.domain.evidence.curve_distances import BlockRead
 from nasadvisor.domain.evidence.tracing import ProcessCalls
 from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 
-SCRIPT: Final = Path(__file__).with_name("waiting.bt")
+WAITING_SCRIPT: Final = Path(__file__).with_name("waiting.bt")
 FLAGS_SCRIPT: Final = Path(__file__).with_name("waiting_flags.bt")
 """The same where the kernel has zil_commit_flags(): bpftrace refuses a script that names what is not there."""
 
@@ -21,6 +29,26 @@ START_S: Final = 120.0
 MAPS: Final = {"@fsyncs": "fsyncs", "@commits": "commits", "@ended": "ended", "@waited_ns": "waited_ns"}
 """The maps of the script, and which count of a process each one holds."""
 
+READS_SCRIPT: Final = Path(__file__).with_name("arc_reads.bt")
+BLOCKS_SCRIPT: Final = Path(__file__).with_name("log_blocks.bt")
+
+NAME_CHARS: Final = 63
+"""How much of a pool's name bpftrace's str() tells on its smallest setting (BPFTRACE_STRLEN, 64 with the last zero)."""
+
+PREFETCH: Final = 1 << 2
+L2CACHE: Final = 1 << 4
+"""ARC_FLAG_PREFETCH and ARC_FLAG_L2CACHE (include/sys/arc.h, the same from 2.1 to 2.4)."""
+
+DATA_TYPES: Final = frozenset({19, 23, 25, 26, 49})
+"""What dmu_ot[] (module/zfs/dmu.c) does not call metadata: files, volumes, plain bytes and numbers, deduplicated."""
+
+NEW_TYPE: Final = 0x80
+NEW_METADATA: Final = 0x40
+"""DMU_OT_NEWTYPE and DMU_OT_METADATA (include/sys/dmu.h)."""
+
+LSIZE_UNIT_BYTES: Final = 512
+"""What blk_prop counts the size of a block in (SPA_MINBLOCKSIZE, include/sys/fs/zfs.h)."""
+
 
 def trace_waiting(runner: Runner, proc: Path, seconds: int) -> tuple[ProcessCalls, ...]:
     """Every process that called fsync on ZFS or waited for a ZIL in the next `seconds`.
@@ -29,7 +57,7 @@ def trace_waiting(runner: Runner, proc: Path, seconds: int) -> tuple[ProcessCall
         ToolMissing: bpftrace is not installed.
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
-    script = FLAGS_SCRIPT if has_commit_flags(proc) else SCRIPT
+    script = FLAGS_SCRIPT if has_commit_flags(proc) else WAITING_SCRIPT
     args = ("-q", "-f", "json", str(script), str(seconds))
     return parse_waiting(runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout)
 
@@ -66,3 +94,123 @@ def _maps(document: Any) -> list[tuple[str, dict[str, Any]]]:
     if document["type"] != "map":
         return []
     return [(MAPS[name], each) for name, each in document["data"].items() if name in MAPS]
+
+
+@dataclass(frozen=True)
+class TracedReads:
+    """The reads of one trace, times counted from its start, and whether it ended early since there were too many."""
+
+    reads: tuple[BlockRead, ...]
+    is_cut: bool
+
+    @property
+    def last_s(self) -> float:
+        """When the last one was."""
+        return self.reads[-1].at_s if self.reads else 0.0
+
+
+def trace_reads(runner: Runner, pool: str, threshold: int, most: int, seconds: int) -> TracedReads:
+    """The reads of blocks below a threshold (`curve_distances.place_of`) in the next `seconds`, of all pools.
+
+    `pool` is whose reads are its own; `most` is how many are waited for.
+
+    Raises:
+        ToolMissing: bpftrace is not installed.
+        HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
+    """
+    args = ("-q", "-f", "json", str(READS_SCRIPT), str(threshold), str(most), str(seconds))
+    text = runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout
+    # Each processor has a buffer of its own, so lines of two of them may be out of order.
+    reads = tuple(sorted(parse_reads(text, pool), key=lambda each: each.at_s))
+    return TracedReads(reads, len(reads) >= most)
+
+
+def parse_reads(text: str, pool: str) -> Iterator[BlockRead]:
+    """One JSON object a line, of which those of printf are ours: "NANOSECONDS BLOCK PROP FLAGS POOL".
+
+    Raises:
+        OutputUnreadable: a line is in another form.
+    """
+    for line in filter(None, text.splitlines()):
+        try:
+            document = json.loads(line)
+            if document["type"] == "printf":
+                yield _read(document["data"].rstrip("\n"), pool[:NAME_CHARS])
+        except NOT_UNDERSTOOD as error:
+            raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
+
+
+def _read(line: str, pool: str) -> BlockRead:
+    at, block, prop, flags, name = line.split(" ", 4)
+    properties, set_flags = int(prop, 16), int(flags, 16)
+    return BlockRead(
+        at_s=int(at) / 1e9,
+        block=int(block, 16),
+        size_bytes=((properties >> 16 & 0xFFFF) + 1) * LSIZE_UNIT_BYTES,
+        is_metadata=_is_metadata(properties),
+        is_prefetch=bool(set_flags & PREFETCH),
+        is_eligible=bool(set_flags & L2CACHE),
+        is_own=name[:NAME_CHARS] == pool,
+    )
+
+
+def _is_metadata(properties: int) -> bool:
+    """Whether blk_prop is that of metadata: above the lowest level, or of such an object (BP_IS_METADATA, spa.h)."""
+    level, kind = properties >> 56 & 0x1F, properties >> 48 & 0xFF
+    return level > 0 or (bool(kind & NEW_METADATA) if kind & NEW_TYPE else kind not in DATA_TYPES)
+
+
+@dataclass(frozen=True)
+class TracedBlocks:
+    """One call: how many blocks there were, their bytes, and the first ones of them."""
+
+    blocks: int
+    written_bytes: int
+    first: LogBlocks
+
+
+def trace_blocks(runner: Runner, pool: str, most: int, seconds: int) -> TracedBlocks:
+    """What goes to the ZILs of a pool in the next `seconds`, at most so many blocks one by one.
+
+    Raises:
+        ToolMissing: bpftrace is not installed.
+        HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
+    """
+    args = ("-q", "-f", "json", str(BLOCKS_SCRIPT), str(most), str(seconds), pool[:NAME_CHARS])
+    return parse_blocks(runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout, most)
+
+
+def parse_blocks(text: str, most: int) -> TracedBlocks:
+    """One JSON object a line: what printf said, "BEGAN TOOK BYTES" in ns, and the two maps that are left at the end.
+
+    Each processor has a buffer of its own, and what was issued first may be through last: lines are in any order.
+
+    Raises:
+        OutputUnreadable: a line is in another form.
+    """
+    found: list[tuple[int, int, int]] = []
+    counts: dict[str, int] = {}
+    for line in filter(None, text.splitlines()):
+        try:
+            document = json.loads(line)
+            if document["type"] == "printf":
+                began, took, size = map(int, document["data"].split())
+                found.append((began, took, size))
+            elif document["type"] == "map":
+                counts |= {name: int(value) for name, value in document["data"].items()}
+        except NOT_UNDERSTOOD as error:
+            raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
+    return _traced(sorted(found)[:most], counts)
+
+
+def _traced(found: list[tuple[int, int, int]], counts: dict[str, Any]) -> TracedBlocks:
+    begins = [began for began, _, _ in found]
+    try:
+        first = LogBlocks(
+            after_us=tuple((later - earlier) // 1000 for earlier, later in pairwise([*begins[:1], *begins])),
+            sizes=tuple(-(-size // SECTOR_BYTES) * SECTOR_BYTES for _, _, size in found),
+            took_us=tuple(took // 1000 for _, took, _ in found),
+        )
+    except ValueError as error:
+        raise OutputUnreadable(str(Tool.BPFTRACE), str(error)) from None
+    return TracedBlocks(counts.get("@blocks", 0), counts.get("@bytes", 0), first)

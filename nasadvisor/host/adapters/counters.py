@@ -9,7 +9,7 @@ from typing import Final
 from nasadvisor.domain.evidence.counters import Txg, VdevCounters
 from nasadvisor.domain.evidence.histogram import Histogram
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, DiskActivity, Levels, PoolActivity
-from nasadvisor.host.adapters.counts import count_in
+from nasadvisor.host.adapters.answer import count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.procfs import text_or_nothing
 from nasadvisor.host.errors import OutputUnreadable

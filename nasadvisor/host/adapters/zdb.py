@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.change.advice import WaitingDataset
 from nasadvisor.domain.change.device_scan import SliceLabel
-from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.evidence.metadata_blocks import TypeBlocks
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.names import GUID
 from nasadvisor.domain.units import align_up
-from nasadvisor.host.adapters.counts import count_in
+from nasadvisor.host.adapters.answer import count_in
 from nasadvisor.host.adapters.process import DIRECTORIES, PACKAGES, Command, Runner, Tool
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, HostError, OutputUnreadable, ToolMissing
 

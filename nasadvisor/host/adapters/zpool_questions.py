@@ -4,8 +4,7 @@ from typing import Final
 
 from nasadvisor.domain.change.actions import AddCache, AddLog, Slice
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.host.adapters.answer import Answer
-from nasadvisor.host.adapters.counts import count_in
+from nasadvisor.host.adapters.answer import Answer, count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 

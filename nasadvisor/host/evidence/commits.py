@@ -12,7 +12,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.commits import MOST_BLOCKS, CommitTrace, LogBlocks
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.host.adapters.log_blocks import trace_blocks
+from nasadvisor.host.adapters.bpftrace import trace_blocks
 from nasadvisor.host.evidence.curve import PoolNotThere
 from nasadvisor.host.evidence.measuring.replay import keep_commits
 from nasadvisor.host.storage.machine import Machine

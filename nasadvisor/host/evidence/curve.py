@@ -21,7 +21,7 @@ from nasadvisor.domain.evidence.pool_facts import Tunables
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MIB
-from nasadvisor.host.adapters.arc_reads import TracedReads, trace_reads
+from nasadvisor.host.adapters.bpftrace import TracedReads, trace_reads
 from nasadvisor.host.adapters.counters import read_arc, read_named
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.sample import module_parameter, read_tunables

@@ -19,6 +19,7 @@ from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolF
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.storage.inventory import Pool, VdevClass, leaf_name
 from nasadvisor.domain.storage.logs import OFFLINE
+from nasadvisor.host.adapters.answer import count_in
 from nasadvisor.host.adapters.counters import (
     device_at,
     disk_below,
@@ -33,7 +34,6 @@ from nasadvisor.host.adapters.counters import (
     read_written,
     size_of,
 )
-from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.procfs import Mount, parse_memory, parse_mountinfo, text_or_nothing, unescaped
 from nasadvisor.host.adapters.zpool_questions import held_bytes

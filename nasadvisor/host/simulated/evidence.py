@@ -1,14 +1,173 @@
-"""Made-up answers about evidence for a machine that exists only in memory. Nothing here was measured."""
+"""What a simulated host tells of its pools: samples, curves, commits and counts that might be."""
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, Traced
 from nasadvisor.domain.evidence.curve_cache import Passes
 from nasadvisor.domain.evidence.curve_model import CacheRules
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount, BlockKind, KindBlocks, StoredBlocks
-from nasadvisor.domain.units import GIB, KIB, MIB
+from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
+from nasadvisor.domain.evidence.samples import (
+    ArcActivity,
+    DatasetActivity,
+    DiskActivity,
+    Levels,
+    PoolActivity,
+    Sample,
+    VdevActivity,
+)
+from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
+from nasadvisor.domain.storage.inventory import Inventory, Pool, VdevClass
+from nasadvisor.domain.units import DAY_S, GIB, KIB, MIB
+
+SLOW_BUCKET, FAST_BUCKET = 23, 15
+"""Buckets around 12 ms, a hard disk, and around 50 us, an SSD."""
+
+LOG_BLOCK: Final = 20 * KIB
+FEED_BYTES_PER_S: Final = 2 * MIB
+
+SHAPE: Final = ((-1, 0.12), (0, 0.62), (1, 0.21), (2, 0.05))
+"""How the times spread over the buckets around the middle one."""
+
+
+def simulated_facts(inventory: Inventory, pool: Pool) -> PoolFacts:
+    """Facts that go with the samples."""
+    leaves = tuple(
+        LeafFacts(leaf.guid, each, leaf.name.rpartition("/")[2], _disk(leaf.guid), each is VdevClass.NORMAL)
+        for each, tops in pool.by_class().items()
+        for top in tops
+        for leaf in top.leaves()
+        if each is not VdevClass.SPARE
+    )
+    datasets = (
+        DatasetFacts(f"{pool.name}/vms", True, "standard", "latency", 16 * KIB),
+        DatasetFacts(f"{pool.name}/home", False, "standard", "latency", 128 * KIB),
+        DatasetFacts(f"{pool.name}/scratch", False, "disabled", "latency", 128 * KIB),
+    )
+    memory = inventory.host.memory_bytes
+    tunables = Tunables(memory // 10, memory // 5, 5, 32 * 1024 * KIB, 1, 0, memory)
+    return PoolFacts(pool.guid, pool.name, inventory.read_at, datasets, leaves, tunables)
+
+
+def simulated_sample(pool: Pool, at: int, seconds: float = 10.0, *, log_since: int | None = None) -> Sample:
+    """What might have happened in the seconds before `at`; `log_since` is when a log was added, if one was."""
+    has_log = log_since is not None and at >= log_since
+    commits = int(_load(at) * seconds * (4 if has_log else 1))
+    blocks = int(commits * 1.1)
+    bytes_each = 18 * KIB
+    vms = DatasetActivity(
+        name=f"{pool.name}/vms",
+        commits=commits,
+        commit_writers=commits * 9 // 10,
+        records=blocks,
+        needcopy_bytes=blocks * bytes_each,
+        log_blocks=blocks if has_log else 0,
+        log_bytes=blocks * LOG_BLOCK if has_log else 0,
+        pool_blocks=0 if has_log else blocks,
+        pool_bytes=0 if has_log else blocks * LOG_BLOCK,
+        writes=blocks * 2,
+        written_bytes=blocks * 2 * bytes_each,
+        reads=commits,
+        read_bytes=commits * 16 * KIB,
+    )
+    scratch = DatasetActivity(f"{pool.name}/scratch", writes=40, written_bytes=40 * 128 * KIB)
+    reads = int(30 * seconds)
+    return Sample(
+        pool_guid=pool.guid,
+        pool_name=pool.name,
+        at=at,
+        seconds=seconds,
+        datasets=(vms, scratch),
+        vdevs=tuple(_vdevs(pool, 0 if has_log else blocks, blocks if has_log else 0, reads, at, seconds)),
+        disks=(*_disks(pool, 0 if has_log else commits), *_ssds(pool, blocks if has_log else 0, seconds)),
+        pool=PoolActivity(arc_reads=reads, arc_read_bytes=reads * 64 * KIB, nfs_commits=commits // 3),
+        arc=_arc(reads, _feed(seconds) * len(pool.caches)),
+        levels=Levels(arc_bytes=15 * GIB, arc_target_bytes=15 * GIB, arc_most_bytes=16 * GIB),
+        txgs=_spread(32, max(int(seconds / 5), 1)),
+    ).with_busy()
+
+
+def simulated_waiting(at: str) -> WaitingPrograms:
+    """A database, virtual machines, an NFS server, and a program whose dataset has sync=disabled."""
+    calls = (300, 260, 220, 180)
+    postgres = (ProcessCalls(2000 + n, "postgres", n, n, n, n * 12_000_000) for n in calls)
+    others = (
+        ProcessCalls(61, "z_zvol", 0, 410, 409, 4_900_000_000),
+        ProcessCalls(988, "nfsd", 120, 120, 120, 1_600_000_000),
+        ProcessCalls(4821, "rsync", 45),
+    )
+    return WaitingPrograms(at, 20, by_program((*postgres, *others)))
+
+
+def _load(at: int) -> float:
+    """Commits a second: little by night, 60 around noon, with a ripple."""
+    day = max(math.sin((at % DAY_S) / DAY_S * math.pi), 0.0)
+    return 2 + 60 * day**2 * (1 + 0.35 * math.sin(at / 700) + 0.15 * math.sin(at / 61))
+
+
+def _arc(reads: int, fed_bytes: int) -> ArcActivity:
+    """The ARC, and a cache that serves twice what it is fed.
+
+    The ghost hits say of as much memory again what `simulated_curve` says of it.
+    """
+    usual = ArcActivity(reads * 20, reads, reads * 3, reads // 2, reads // 10, reads * 64 * KIB)
+    return (
+        replace(
+            usual,
+            l2_hits=reads // 2,
+            l2_misses=reads - reads // 2,
+            l2_read_bytes=fed_bytes * 2,
+            l2_written_bytes=fed_bytes,
+        )
+        if fed_bytes
+        else usual
+    )
+
+
+def _feed(seconds: float) -> int:
+    """What a cache is fed with."""
+    return int(seconds * FEED_BYTES_PER_S)
+
+
+def _vdevs(pool: Pool, to_data: int, to_log: int, reads: int, at: int, seconds: float) -> Iterable[VdevActivity]:
+    middle = SLOW_BUCKET + (1 if math.sin(at / 900) > 0.8 else 0)
+    count = max(len(pool.data), 1)
+    for leaf in (leaf for top in pool.data for leaf in top.leaves()):
+        writes = _spread(middle, to_data // count + 12)
+        yield VdevActivity(leaf.guid, _spread(SLOW_BUCKET, reads // count), writes, 0, to_data // count)
+    for leaf in (leaf for top in pool.logs for leaf in top.leaves()):
+        yield VdevActivity(leaf.guid, EMPTY, _spread(FAST_BUCKET, to_log), 0, to_log, to_log * LOG_BLOCK)
+    for leaf in (leaf for top in pool.caches for leaf in top.leaves()):
+        yield VdevActivity(leaf.guid, EMPTY, _spread(FAST_BUCKET, int(seconds)), 0, 0, _feed(seconds))
+
+
+def _disks(pool: Pool, commits: int) -> Iterable[DiskActivity]:
+    for top in pool.data:
+        for leaf in top.leaves():
+            yield DiskActivity(_disk(leaf.guid), commits, commits * 9, 30, 30 * 64 * KIB, commits, commits * 20 * KIB)
+
+
+def _ssds(pool: Pool, to_log: int, seconds: float) -> Iterable[DiskActivity]:
+    """The SSDs below logs and caches; something else writes to them a little, too."""
+    for tops, count in ((pool.logs, to_log * LOG_BLOCK), (pool.caches, _feed(seconds))):
+        for leaf in (leaf for top in tops for leaf in top.leaves()):
+            yield DiskActivity(_disk(leaf.guid), writes=to_log, written_bytes=count * 21 // 20)
+
+
+def _spread(middle: int, count: int) -> Histogram:
+    counts = [0] * (middle + 3)
+    for offset, share in SHAPE:
+        counts[middle + offset] = round(count * share)
+    return Histogram.of(counts)
+
+
+def _disk(guid: str) -> str:
+    return f"sim-{guid}"
 
 
 def simulated_count(guid: str, name: str, at: str) -> BlockCount:

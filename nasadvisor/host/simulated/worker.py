@@ -27,9 +27,15 @@ from nasadvisor.host.console_link import celery_app, queue_to_console
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.health.sweep import HealthServices
-from nasadvisor.host.simulated.evidence import simulated_commits, simulated_count, simulated_curve
+from nasadvisor.host.simulated.evidence import (
+    simulated_commits,
+    simulated_count,
+    simulated_curve,
+    simulated_facts,
+    simulated_sample,
+    simulated_waiting,
+)
 from nasadvisor.host.simulated.executor import SimulatedExecutor
-from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample, simulated_waiting
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import repeat_in_worker

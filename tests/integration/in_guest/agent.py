@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import nasadvisor.cli.change.planning
-import nasadvisor.cli.change.running
 import nasadvisor.cli.change.runs
 import nasadvisor.cli.doctor
 import nasadvisor.cli.storage.look  # noqa: F401 - else each command would read them anew

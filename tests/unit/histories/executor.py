@@ -29,8 +29,7 @@ from nasadvisor.domain.change.device_scan import (
     places_to_look,
 )
 from nasadvisor.domain.change.table_area import Area
-from nasadvisor.domain.change.table_steps import predict
-from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.change.tables import OwnTable, predict
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.blockdev import NOT_THERE, DeviceBusy, DeviceChanged

@@ -10,7 +10,7 @@ from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
 from nasadvisor.domain.fleet import questions as ask
 from nasadvisor.domain.fleet.questions import Asker, Question, Text
 from nasadvisor.domain.health.sweep import SelfTest
-from nasadvisor.host.arguments import read, read_arguments
+from nasadvisor.host.tasks import read, read_arguments
 from nasadvisor.stored.documents import DocumentError, to_document
 
 PAINT = Question("paint", (ask.RUN_ID, SelfTest, ask.TRIAL_LENGTH), (), Asker.NOBODY, None)

@@ -1,33 +1,240 @@
 """The pages of one run."""
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.accounts.platforms import said_during_runs
 from nasadvisor.console.accounts.roles import operator_required, user_of
-from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.change.models import UNREADABLE, Pending, StoredRun, StoredRunState
 from nasadvisor.console.change.names import Names, names_of
 from nasadvisor.console.change.runs.orders import order
-from nasadvisor.console.change.runs.status import RunStatus, status_of
 from nasadvisor.console.change.wizard.apply import run_progress
+from nasadvisor.console.change.wizard.plan_summary import summary_of
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.console.wording.statements import said
+from nasadvisor.domain.change.runs import Run, Step, StepState
+from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import warnings_with_undo
 from nasadvisor.domain.fleet.questions import FINISH, KEEP, UNDO, Question
+from nasadvisor.domain.units import MINUTE_S
 from nasadvisor.stored.documents import DocumentError
+
+LIVE_S: Final = 1
+ON_TRIAL_S: Final = 60
+
+SILENT_AFTER_S: Final = 25
+"""Two questions of `console.follow_runs` (one each 10 s) without an answer."""
+
+Words = tuple[str | Promise, str | Promise]
+
+_WORDS: Final[dict[str, Words]] = {
+    StoredRunState.REQUESTED: (
+        _("Waiting for %(node)s to take up the plan."),
+        _("Nothing has been changed yet. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.UNANSWERED: (
+        _("%(node)s did not pick up the plan in time."),
+        _(
+            "The order has expired, so nothing was changed and nothing will be. Look at it there with "
+            "`systemctl status nasadvisor-host`, then make the plan again."
+        ),
+    ),
+    StoredRunState.APPLYING: (
+        _("Working on pool %(pool)s: %(done)s of %(count)s steps done."),
+        _("The run continues in the background. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.APPLIED: (
+        _("Pool %(pool)s has what was planned: %(summary)s."),
+        _("No further action needed. To reverse it, choose Undo; you will first see what cannot be restored."),
+    ),
+    StoredRunState.REFUSED: (
+        _("The host refused the plan. Nothing was changed."),
+        _("The reasons are below. Put them right, or make another plan."),
+    ),
+    StoredRunState.UNDOING: (
+        _("Taking everything back: %(undone)s of %(undo_count)s steps done."),
+        _("The undo continues in the background. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.UNDONE: (
+        _("Everything that this run did was taken back."),
+        _("Pool %(pool)s works without it as before."),
+    ),
+    StoredRunState.PUTTING_BACK: (
+        _("A step failed. What was done before it is being taken back."),
+        _("This continues in the background. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.PUT_BACK: (
+        _("A step failed, and what was done before it was taken back."),
+        _("The failed step below says why. Put that right, then make a new plan."),
+    ),
+    StoredRunState.INTERRUPTED: (
+        _("The run was interrupted after %(done)s of %(count)s steps."),
+        _(
+            "The host worker or the machine stopped in the middle. Nothing continues automatically: choose "
+            "whether to finish the rest or to take back what was done."
+        ),
+    ),
+    StoredRunState.ATTENTION: (
+        _("This run is stuck: it could neither finish nor be undone."),
+        _("The failed step below says what happened and in which state things are. Nothing continues automatically."),
+    ),
+    StoredRunState.DAMAGED: (
+        _("%(node)s can no longer read the journal of this run: it is damaged."),
+        _("The run can be neither finished nor undone from here. Below is what the host told before that."),
+    ),
+    StoredRunState.NEWER: (
+        _("The journal of this run was written by a newer release of NAS Advisor than %(node)s has."),
+        _("The run can be neither finished nor undone from here. Below is what the host told before that."),
+    ),
+}
+
+_INTERRUPTED_UNDO: Final[Words] = (
+    _("The undo was interrupted after %(undone)s of %(undo_count)s steps."),
+    _("Nothing continues automatically. Undo takes back the rest."),
+)
+
+_ON_TRIAL: Final[Words] = (
+    _("Pool %(pool)s has what was planned, on trial: %(summary)s."),
+    _(
+        "Unless someone keeps it, %(node)s reverts it automatically when the time is up. If it is off "
+        "then, it does so %(minutes)s minutes after its next start, or later where no time source proves "
+        "how long it was off. If something forbids the undo, nothing is done and you are told."
+    ),
+)
+
+_TRIAL_STAYS: Final[Words] = (
+    _("The trial is over, but it could not be taken back."),
+    _("Nothing was changed; the reasons are below. It is not retried automatically: undo it or keep it."),
+)
+
+_TRIAL_OVER: Final[Words] = (
+    _("The trial is over, and everything was taken back."),
+    _("Pool %(pool)s works without it as before. What the trial showed is below."),
+)
+
+_ASKED: Final[dict[str, Words]] = {
+    Pending.UNDO: (_("Undo was asked for. Waiting for %(node)s."), _("You may close this page: that changes nothing.")),
+    Pending.KEEP: (
+        _("Keeping it was asked for. Waiting for %(node)s."),
+        _("You may close this page: that changes nothing."),
+    ),
+    Pending.FINISH: (
+        _("Finishing it was asked for. Waiting for %(node)s."),
+        _("You may close this page: that changes nothing."),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """A run as its page shows it. `silent_s` is for how long its host has not been heard from, 0 if it has been.
+
+    `is_live` means that something is still to come without anybody's doing, at once; `look_again_s` is after how many
+    seconds the page looks again, 0 for never; `version` changes when the page does.
+    """
+
+    stored: StoredRun
+    run: Run
+    headline: str
+    advice: str
+    is_live: bool
+    silent_s: int
+    can_undo: bool
+    can_finish: bool
+    can_keep: bool
+    look_again_s: int
+    version: str
+
+
+def status_of(stored: StoredRun, now: datetime) -> RunStatus:
+    """What to say about a run.
+
+    Raises:
+        DocumentError: if it cannot be read.
+    """
+    run = stored.run
+    is_asked = bool(stored.pending)
+    may_ask = not is_asked and stored.state not in UNREADABLE
+    is_active = run.is_active and stored.state not in UNREADABLE
+    is_live = (is_active if stored.seq else stored.state == StoredRunState.REQUESTED) or is_asked
+    silent_s = _silence(stored, now) if is_live and stored.seq else 0
+    headline, advice = (str(words) % _values(stored, run) for words in _words(stored, run))
+    return RunStatus(
+        stored=stored,
+        run=run,
+        headline=headline,
+        advice=advice,
+        is_live=is_live,
+        silent_s=silent_s,
+        can_undo=run.can_undo and may_ask and stored.seq > 0,
+        can_finish=run.can_finish and may_ask,
+        can_keep=run.can_keep and may_ask,
+        look_again_s=LIVE_S if is_live else ON_TRIAL_S if run.is_on_trial and may_ask else 0,
+        version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}-{bool(stored.error_document)}"
+        f"-{_minutes_left(stored, now)}",
+    )
+
+
+def _words(stored: StoredRun, run: Run) -> Words:
+    if stored.seq and stored.pending in _ASKED:
+        return _ASKED[stored.pending]
+    if stored.state in UNREADABLE:
+        return _WORDS[stored.state]
+    if stored.state == StoredRunState.INTERRUPTED and run.undo_steps:
+        return _INTERRUPTED_UNDO
+    if run.is_on_trial:
+        return _ON_TRIAL
+    if run.trial and run.trial.ended_at and not run.trial.kept_at:
+        return {StoredRunState.APPLIED: _TRIAL_STAYS, StoredRunState.UNDONE: _TRIAL_OVER}.get(
+            StoredRunState(stored.state), _WORDS[stored.state]
+        )
+    return _WORDS[stored.state]
+
+
+def _values(stored: StoredRun, run: Run) -> dict[str, str | int]:
+    return {
+        "node": stored.node.name,
+        "pool": run.plan.pool_name,
+        "summary": str(summary_of(run.plan)),
+        "done": _done(run.steps),
+        "count": len(run.steps),
+        "undone": _done(run.undo_steps),
+        "undo_count": len(run.undo_steps),
+        "minutes": AFTER_START_S // MINUTE_S,
+    }
+
+
+def _minutes_left(stored: StoredRun, now: datetime) -> int:
+    """How long a trial goes on; one that is over has none left."""
+    return max(int((stored.trial_until - now).total_seconds()) // MINUTE_S, 0) if stored.trial_until else 0
+
+
+def _done(steps: tuple[Step, ...]) -> int:
+    return sum(step.state in (StepState.DONE, StepState.SKIPPED) for step in steps)
+
+
+def _silence(stored: StoredRun, now: datetime) -> int:
+    heard = stored.node.last_contact
+    seconds = int((now - heard).total_seconds()) if heard else 0
+    return seconds if seconds > SILENT_AFTER_S else 0
+
 
 NO_NEWS = 204
 """htmx swaps nothing at this status, so open details and the focus stay where they are."""

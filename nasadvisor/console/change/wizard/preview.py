@@ -1,19 +1,129 @@
-"""What the review shows: the pool before and after, every command, the way back, and what may go wrong."""
+"""What the choices come to at the first step, and what the review shows:
+the pool before and after, every command, the way back, and what may go wrong."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from nasadvisor.console.change.plans import plan_for
 from nasadvisor.console.change.wizard.acceptance import Risk, risks_in
-from nasadvisor.console.change.wizard.layout import draw_disks
+from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.health.inventory import known_protection
-from nasadvisor.console.storage.diagrams import DiskDrawing, PoolDrawing, draw_pool
+from nasadvisor.console.storage.diagrams import (
+    DiskDrawing,
+    PoolDrawing,
+    Segment,
+    SegmentKind,
+    draw_disk,
+    draw_pool,
+    segment,
+)
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.domain.change.actions import Action, Argv, UndoAction
+from nasadvisor.domain.change.actions import Action, Argv, Role, UndoAction
 from nasadvisor.domain.change.consequences import DeviceLoss, losses_of
-from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.plan import Plan, PlanRequest, room_on
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.change.warnings import warnings_for
-from nasadvisor.domain.statements import Finding, Level
-from nasadvisor.domain.storage.inventory import Inventory, VdevClass
+from nasadvisor.domain.statements import Finding, Level, Refused
+from nasadvisor.domain.storage.gaps import Extent, free_extents
+from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, VdevClass
+from nasadvisor.domain.storage.sizing import HeaderMemory, header_memory
+from nasadvisor.domain.units import GIB, MIB, align_down
+
+LARGEST_USEFUL_LOG_BYTES = 16 * GIB
+"""Twice zfs_wrlog_data_max at the default tuning of a machine with 40 GiB of memory or more (zfs(4)): the most that
+can ever wait in a log. More may be typed."""
+
+COARSE_SLIDER_FROM_BYTES = 8 * GIB
+"""From here on a slider moves by gibibytes, below it by 64 MiB."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The answer to the choices. `plan` is None if they are refused."""
+
+    plan: Plan | None
+    refusals: tuple[Refused, ...]
+    warnings: tuple[Finding, ...]
+    drawings: tuple[DiskDrawing, ...]
+    memory: HeaderMemory | None
+
+    @property
+    def serious(self) -> tuple[Finding, ...]:
+        """What is worth a second thought, or more."""
+        return tuple(finding for finding in self.warnings if finding.level is not Level.INFO)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """What is good to know."""
+        return tuple(finding for finding in self.warnings if finding.level is Level.INFO)
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A range input: whole numbers of `unit` ("G" or "M")."""
+
+    unit: str
+    smallest: int
+    largest: int
+    step: int
+
+
+def layout_of(draft: Draft, inventory: Inventory) -> Layout:
+    """What the choices come to."""
+    request = draft.request()
+    answer = plan_for(request, inventory)
+    plan = answer if isinstance(answer, Plan) else None
+    cache_bytes = sum(piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE) if plan else 0
+    return Layout(
+        plan=plan,
+        refusals=() if isinstance(answer, Plan) else answer.refusals,
+        warnings=warnings_for(plan, inventory, known_protection(inventory)) if plan else (),
+        drawings=draw_disks(request, plan, inventory),
+        memory=header_memory(cache_bytes) if cache_bytes else None,
+    )
+
+
+def draw_disks(request: PlanRequest, plan: Plan | None, inventory: Inventory) -> tuple[DiskDrawing, ...]:
+    """The chosen disks as the plan leaves them, or as they are if there is none."""
+    after = plan.after(inventory) if plan else inventory
+    new = {(piece.disk_key, piece.number) for piece in plan.slices} if plan else set()
+    index = Index(after)
+    return tuple(_draw(disk, index, new, request) for disk in map(after.disk, request.disks) if disk)
+
+
+def slider_for(keys: tuple[str, ...], draft: Draft, inventory: Inventory, most_bytes: int | None = None) -> Slider:
+    """The range in which a size is worth choosing on all of these disks."""
+    disks = filter(None, map(inventory.disk, keys))
+    rooms = [room_on(disk, inventory.host, draft.reserve_percent).size_bytes for disk in disks]
+    room_bytes = min([*rooms, *([most_bytes] if most_bytes else [])], default=GIB)
+    if room_bytes >= COARSE_SLIDER_FROM_BYTES:
+        return Slider("G", 1, room_bytes // GIB, 1)
+    return Slider("M", 64, max(room_bytes // MIB // 64 * 64, 64), 64)
+
+
+def _draw(disk: Disk, index: Index, new: set[tuple[str, int]], request: PlanRequest) -> DiskDrawing:
+    taken = (
+        replace(each, is_new=(disk.key, each.number) in new)
+        for each in draw_disk(disk, index).segments
+        if each.kind is not SegmentKind.FREE
+    )
+    reserve_start = _reserve_start(disk, request, index.inventory.host)
+    free = (piece for extent in free_extents(disk) for piece in _free(disk, extent, reserve_start))
+    return DiskDrawing.of(disk, (*taken, *free))
+
+
+def _reserve_start(disk: Disk, request: PlanRequest, host: Host) -> int:
+    reserve_bytes = max(disk.identity.size_bytes * request.reserve_percent // 100, host.tail_bytes)
+    return align_down(max(disk.usable_end_bytes - reserve_bytes, 0))
+
+
+def _free(disk: Disk, extent: Extent, reserve_start_bytes: int) -> Iterator[Segment]:
+    """A free extent; what of it lies in the reserve is called so."""
+    middle = min(max(reserve_start_bytes, extent.start_bytes), extent.end_bytes)
+    if middle > extent.start_bytes:
+        yield segment(disk, SegmentKind.FREE, extent.start_bytes, middle - extent.start_bytes)
+    if extent.end_bytes > middle:
+        yield segment(disk, SegmentKind.RESERVE, middle, extent.end_bytes - middle)
 
 
 @dataclass(frozen=True)

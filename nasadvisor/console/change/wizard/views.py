@@ -17,9 +17,9 @@ from nasadvisor.console.change.wizard.advice import Advice
 from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
 from nasadvisor.console.change.wizard.draft import Draft, DraftStore, Loaded, sized
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
-from nasadvisor.console.change.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
 from nasadvisor.console.change.wizard.plan_summary import summary_of
 from nasadvisor.console.change.wizard.pools import PoolGoal, pool_choice, pool_choices
+from nasadvisor.console.change.wizard.preview import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node

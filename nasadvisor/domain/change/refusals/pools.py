@@ -3,8 +3,7 @@
 
 from typing import Final
 
-from nasadvisor.domain.change.checkpoints import after_checkpoint
-from nasadvisor.domain.change.waiting import WaitingDataset
+from nasadvisor.domain.change.advice import WaitingDataset, after_checkpoint
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool

@@ -2,7 +2,7 @@
 # ruff: noqa: N802
 
 from nasadvisor.domain.change.actions import Role
-from nasadvisor.domain.change.checkpoints import after_checkpoint
+from nasadvisor.domain.change.advice import after_checkpoint
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool, Vdev

@@ -83,7 +83,7 @@ def test_a_cache_that_could_not_be_put_back_needs_attention(shell: Shell) -> Non
 def test_an_undo_on_the_command_line_ends_it_first(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(
-        "nasadvisor.cli.change.running.end_before_undo", lambda _host, run_id, _observe: asked.append(run_id)
+        "nasadvisor.cli.change.runs.end_before_undo", lambda _host, run_id, _observe: asked.append(run_id)
     )
     shell.run("undo", "run-1", "--yes")
     assert asked == ["run-1"]

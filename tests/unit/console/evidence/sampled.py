@@ -17,7 +17,7 @@ from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import DAY_S, HOUR_S
-from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
+from nasadvisor.host.simulated.evidence import simulated_facts, simulated_sample
 from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency
 from tests.unit.machines import TANK, home_server, with_single_log

@@ -11,7 +11,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.host.errors import ToolMissing
-from nasadvisor.host.simulated.samples import simulated_waiting
+from nasadvisor.host.simulated.evidence import simulated_waiting
 from nasadvisor.stored.documents import DocumentError, Json, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.console.evidence.sampled import fill

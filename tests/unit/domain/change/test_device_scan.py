@@ -23,6 +23,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
+from nasadvisor.domain.change.advice import WaitingDataset
 from nasadvisor.domain.change.device_scan import (
     ACTIVE,
     CLOSE_PLACES,
@@ -42,7 +43,6 @@ from nasadvisor.domain.change.device_scan import (
 )
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
-from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gpt import HeaderPlace
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory

@@ -21,10 +21,10 @@ from nasadvisor.domain.change.actions import (
     Role,
     SaveTable,
 )
+from nasadvisor.domain.change.advice import WaitingDataset
 from nasadvisor.domain.change.checks import can, can_use_disk
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo_checks import can_undo
-from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Level, Refused, Statement
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.units import GIB, MIB

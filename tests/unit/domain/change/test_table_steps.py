@@ -7,7 +7,7 @@ import pytest
 
 from nasadvisor.domain.change.actions import CreateSlice, DeleteSlice, SaveTable
 from nasadvisor.domain.change.table_area import Area, check_area, entries_of
-from nasadvisor.domain.change.table_steps import has_other_headers, is_protective_mbr, predict
+from nasadvisor.domain.change.tables import has_other_headers, is_protective_mbr, predict
 from nasadvisor.domain.storage.gpt import parse_header
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.change.sectors import (

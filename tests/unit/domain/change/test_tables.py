@@ -28,8 +28,7 @@ from nasadvisor.domain.change.runs import (
     TableLeft,
 )
 from nasadvisor.domain.change.table_area import Area, image_of, pack_area
-from nasadvisor.domain.change.table_steps import predict
-from nasadvisor.domain.change.tables import OwnTable, disk_key_of, is_own_mbr, own_tables, table_of_steps
+from nasadvisor.domain.change.tables import OwnTable, disk_key_of, is_own_mbr, own_tables, predict, table_of_steps
 from tests.unit.domain.builders import disk_of
 from tests.unit.domain.change.sectors import KEY, put, recording, with_headers
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.tracing import ProcessCalls, by_program
-from nasadvisor.host.adapters.bpftrace import FLAGS_SCRIPT, SCRIPT, parse_waiting, trace_waiting
+from nasadvisor.host.adapters.bpftrace import FLAGS_SCRIPT, WAITING_SCRIPT, parse_waiting, trace_waiting
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.errors import OutputUnreadable, ToolMissing
 from tests.unit.fakes import FakeRunner
@@ -22,7 +22,7 @@ PRINTED = """
 
 
 def test_it_reads_what_bpftrace_prints(tmp_path: Path) -> None:
-    runner = FakeRunner({f"bpftrace -q -f json {SCRIPT} 20": PRINTED})
+    runner = FakeRunner({f"bpftrace -q -f json {WAITING_SCRIPT} 20": PRINTED})
     found = {(each.pid, each.program): each for each in trace_waiting(runner, tmp_path, 20)}
     assert found[812, "fio"] == ProcessCalls(812, "fio", 40, 40, 40, 400_000_000)
     assert found[61, "z_zvol"] == ProcessCalls(61, "z_zvol", 0, 7, 6, 60_000_000)
@@ -33,7 +33,7 @@ def test_it_reads_what_bpftrace_prints(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("symbols", "script"),
     [
-        ("ffffffffc0a1b2c0 t zil_commit\t[zfs]\nffffffffc0a1b2f0 t zil_commit_flags_of\t[zfs]\n", SCRIPT),
+        ("ffffffffc0a1b2c0 t zil_commit\t[zfs]\nffffffffc0a1b2f0 t zil_commit_flags_of\t[zfs]\n", WAITING_SCRIPT),
         ("ffffffffc0a1b2c0 t zil_commit\t[zfs]\nffffffffc0a1b2f0 T zil_commit_flags\t[zfs]\n", FLAGS_SCRIPT),
     ],
 )
@@ -51,7 +51,7 @@ def test_who_is_in_both_functions_is_counted_once() -> None:
     assert "kprobe:zil_commit, kprobe:zil_commit_flags /!@begun[tid]/" in script
     assert "kretprobe:zil_commit, kretprobe:zil_commit_flags /@begun[tid]/" in script
     assert script.count("@commits[") == script.count("@ended[") == 1
-    assert "zil_commit_flags" not in SCRIPT.read_text()
+    assert "zil_commit_flags" not in WAITING_SCRIPT.read_text()
 
 
 def test_processes_of_one_name_are_one_program_and_the_busiest_comes_first() -> None:
@@ -96,7 +96,9 @@ def test_without_bpftrace_it_says_what_to_install() -> None:
         trace_waiting(FakeRunner(missing=frozenset({Tool.BPFTRACE})), Path("/nowhere"), 20)
 
 
-@pytest.mark.parametrize("args", [("-e", "kprobe:f { }"), ("-q", "-f", "json", "/tmp/x.bt", "20"), (str(SCRIPT),)])
+@pytest.mark.parametrize(
+    "args", [("-e", "kprobe:f { }"), ("-q", "-f", "json", "/tmp/x.bt", "20"), (str(WAITING_SCRIPT),)]
+)
 def test_bpftrace_runs_nothing_else(args: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="not one of the commands"):
         Command(Tool.BPFTRACE, args, timeout_s=1)

@@ -11,8 +11,7 @@ import pytest
 from nasadvisor.domain.change.checks import LOG_FEATURE
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.host.adapters.answer import Answer
-from nasadvisor.host.adapters.libzfs import LibzfsPools
-from nasadvisor.host.adapters.pools import with_locked_datasets
+from nasadvisor.host.adapters.pools import LibzfsPools, with_locked_datasets
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status, with_properties
 from nasadvisor.host.errors import OutputUnreadable
 from tests.unit.fakes import FakeRunner

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nasadvisor.host.adapters.clocks import is_synchronised, read_moment
+from nasadvisor.host.adapters.procfs import is_synchronised, read_moment
 
 
 def now() -> datetime:
@@ -32,5 +32,5 @@ class Kernel:
 def test_a_clock_is_right_only_if_the_kernel_says_so(
     monkeypatch: pytest.MonkeyPatch, answer: int, is_right: bool
 ) -> None:
-    monkeypatch.setattr("nasadvisor.host.adapters.clocks.ctypes.CDLL", lambda *_, **__: Kernel(answer))
+    monkeypatch.setattr("nasadvisor.host.adapters.procfs.ctypes.CDLL", lambda *_, **__: Kernel(answer))
     assert is_synchronised() is is_right

@@ -9,10 +9,8 @@ import pytest
 
 from nasadvisor.domain.evidence.counters import Txg
 from nasadvisor.host.adapters import counters
-from nasadvisor.host.adapters.answer import Answer
-from nasadvisor.host.adapters.arc_reads import parse_reads
-from nasadvisor.host.adapters.bpftrace import parse_waiting
-from nasadvisor.host.adapters.counts import LARGEST, count_in
+from nasadvisor.host.adapters.answer import LARGEST, Answer, count_in
+from nasadvisor.host.adapters.bpftrace import parse_reads, parse_waiting
 from nasadvisor.host.adapters.disks import disks_of
 from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
 from nasadvisor.host.adapters.holds import surroundings

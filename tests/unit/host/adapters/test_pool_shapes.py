@@ -6,7 +6,7 @@ import pytest
 
 from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
 from nasadvisor.host.adapters.answer import Answer
-from nasadvisor.host.adapters.libzfs import LibzfsPools
+from nasadvisor.host.adapters.pools import LibzfsPools
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status
 from tests.unit.host.adapters.recordings import SHAPES, recording, runner
 from tests.unit.host.adapters.standin import module

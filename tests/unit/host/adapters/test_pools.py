@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from nasadvisor.domain.storage.inventory import UNREADABLE
-from nasadvisor.host.adapters.libzfs import LibzfsPools
-from nasadvisor.host.adapters.pools import HostPools, Reader, with_locked_datasets
+from nasadvisor.host.adapters.pools import HostPools, LibzfsPools, Reader, with_locked_datasets
 from nasadvisor.host.adapters.process import Command, Output, Tool
 from nasadvisor.host.adapters.zpool import ZpoolJson
 from nasadvisor.host.errors import CommandFailed, NoPoolReader, OutputUnreadable

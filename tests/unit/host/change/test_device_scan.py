@@ -29,10 +29,10 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
+from nasadvisor.domain.change.advice import WaitingDataset
 from nasadvisor.domain.change.device_scan import ACTIVE, DeviceScan, Signature, SliceLabel, Step
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
-from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.storage.gpt import HeaderPlace
 from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import Disk, Inventory

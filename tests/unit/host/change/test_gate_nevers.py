@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, DropLog, RemoveVdev, Role
+from nasadvisor.domain.change.advice import WaitingDataset
 from nasadvisor.domain.change.device_scan import DeviceScan, Signature, Step
-from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB, MIB

@@ -29,7 +29,6 @@ from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.host.arguments import read
 from nasadvisor.host.change.journal import RecordUnreadable, create_journal
 from nasadvisor.host.change.lock import host_lock
 from nasadvisor.host.change.runs import NobodyAsks, apply_plan, finish_run, list_runs, show_run, undo_run
@@ -39,7 +38,7 @@ from nasadvisor.host.console_link import celery_app
 from nasadvisor.host.errors import CommandFailed, DiskUnknown, MachineUnreadable, ToolMissing
 from nasadvisor.host.health.sweep import HandOver, HealthServices
 from nasadvisor.host.simulated.smart import simulated_health
-from nasadvisor.host.tasks import HostTasks
+from nasadvisor.host.tasks import HostTasks, read
 from nasadvisor.host.timer import start_timer
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.kinds import own_schema_versions

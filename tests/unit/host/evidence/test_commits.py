@@ -12,7 +12,7 @@ import pytest
 
 from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks
 from nasadvisor.domain.units import KIB, MIB
-from nasadvisor.host.adapters.log_blocks import SCRIPT, parse_blocks, trace_blocks
+from nasadvisor.host.adapters.bpftrace import BLOCKS_SCRIPT, parse_blocks, trace_blocks
 from nasadvisor.host.adapters.play_blocks import main, offsets_in
 from nasadvisor.host.adapters.player import SCRIPT as PLAYER
 from nasadvisor.host.adapters.player import parse_played, play_text
@@ -46,7 +46,7 @@ TRACE = CommitTrace(
 
 
 def test_it_reads_what_bpftrace_prints_in_the_order_of_time() -> None:
-    runner = FakeRunner({f"bpftrace -q -f json {SCRIPT} 4096 300 tank": PRINTED})
+    runner = FakeRunner({f"bpftrace -q -f json {BLOCKS_SCRIPT} 4096 300 tank": PRINTED})
     found = trace_blocks(runner, "tank", 4096, 300)
     assert not runner.ran[0].mutates
     assert (found.blocks, found.written_bytes) == (76, 847_872)
@@ -68,7 +68,7 @@ WRONG = ("4096", "300", "my;pool"), ("0", "300", "tank"), ("4096", "x", "tank"),
 @pytest.mark.parametrize("words", WRONG)
 def test_bpftrace_takes_two_numbers_and_the_name_of_a_pool(words: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="not one of the commands"):
-        Command(Tool.BPFTRACE, ("-q", "-f", "json", str(SCRIPT), *words), timeout_s=1)
+        Command(Tool.BPFTRACE, ("-q", "-f", "json", str(BLOCKS_SCRIPT), *words), timeout_s=1)
 
 
 @pytest.mark.parametrize(

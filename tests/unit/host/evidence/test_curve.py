@@ -19,7 +19,7 @@ from nasadvisor.domain.evidence.curve_distances import SPACE, BlockRead, place_o
 from nasadvisor.domain.evidence.pool_facts import Tunables
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import KIB, MIB
-from nasadvisor.host.adapters.arc_reads import SCRIPT, TracedReads, parse_reads, trace_reads
+from nasadvisor.host.adapters.bpftrace import READS_SCRIPT, TracedReads, parse_reads, trace_reads
 from nasadvisor.host.adapters.process import Command, Output, Tool
 from nasadvisor.host.errors import HostError, OutputUnreadable, ToolMissing
 from nasadvisor.host.evidence.curve import (
@@ -56,7 +56,7 @@ PRINTED = f"""
 
 
 def command(threshold: int, most: int, seconds: int) -> str:
-    return f"bpftrace -q -f json {SCRIPT} {threshold} {most} {seconds}"
+    return f"bpftrace -q -f json {READS_SCRIPT} {threshold} {most} {seconds}"
 
 
 def test_it_reads_what_bpftrace_prints_in_the_order_of_time() -> None:
@@ -95,7 +95,7 @@ def test_nothing_but_that_error_comes_of_any_text(text: str) -> None:
 @pytest.mark.parametrize("words", [("0", "1", "1"), ("1", "1"), ("1", "1", "x"), ("1", "1000000", "1")])
 def test_bpftrace_takes_no_other_numbers(words: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="not one of the commands"):
-        Command(Tool.BPFTRACE, ("-q", "-f", "json", str(SCRIPT), *words), timeout_s=1)
+        Command(Tool.BPFTRACE, ("-q", "-f", "json", str(READS_SCRIPT), *words), timeout_s=1)
 
 
 @dataclass

@@ -3,8 +3,7 @@
 import pytest
 
 from nasadvisor.domain.evidence.cache_verdict import ghost_share
-from nasadvisor.host.simulated.evidence import ARC, simulated_curve
-from nasadvisor.host.simulated.samples import simulated_sample
+from nasadvisor.host.simulated.evidence import ARC, simulated_curve, simulated_sample
 from tests.fixtures.machines.build import typical
 
 NOON = 1_790_078_400

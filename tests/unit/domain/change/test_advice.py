@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.domain.change.waiting import WaitingDataset
+from nasadvisor.domain.change.advice import WaitingDataset
 
 
 def by_hand(name: str, options: str = "zfsutil,X-mount.mkdir") -> str:

@@ -1,8 +1,32 @@
-"""Writes that wait in a log for being written out: of which dataset, and what has OpenZFS do that."""
+"""Advice that can be followed word for word: what comes before taking a device out of a pool, and what has writes
+written out that wait in a log."""
 
+import re
 import shlex
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Pool
+
+Told = TypeVar("Told", bound=Statement)
+
+TAKES_OUT: Final = re.compile("`zpool (remove|detach) ")
+
+
+def after_checkpoint(told: Told, pool: Pool) -> Told:
+    """The sentence, and what comes first where it names a command that OpenZFS refuses beside a checkpoint:
+    spa_vdev_remove() in module/zfs/vdev_removal.c, spa_vdev_detach() in module/zfs/spa.c.
+    """
+    if not pool.checkpoint or not TAKES_OUT.search(told.template):
+        return told
+    template = _(
+        "{said} Before that, discard the checkpoint of the pool with `zpool checkpoint -d {pool}`: while it exists, "
+        "OpenZFS takes nothing out."
+    )
+    return replace(told, template=template, values={**told.values, "pool": pool.name, "said": told.plain})
+
 
 MOUNT_BY_HAND: Final = "mount -t zfs -o {options} {name} /run/replay && umount /run/replay"
 """Mounts a filesystem where nothing else is, and takes it away again: to be mounted once is enough."""
