@@ -210,8 +210,8 @@ TRIED: Final[dict[str, str]] = {
         table-area-odd: wipefs --all
     """,
     "tests/devices/test_kernel_and_table.py::test_what_a_busy_disk_hides_from_the_kernel_is_held_until_it_is_told": """
-        nasadvisor/host/adapters/tables.py: partx --delete --nr {number} {name}
-        nasadvisor/host/adapters/tables.py: partx --update --nr {number} {name}
+        nasadvisor/host/adapters/disks.py: partx --delete --nr {number} {name}
+        nasadvisor/host/adapters/disks.py: partx --update --nr {number} {name}
     """,
     "tests/devices/test_kernel_and_table.py::test_a_table_that_udev_has_not_heard_of_is_no_blank_disk": """
         nasadvisor/host/adapters/disks.py: partx --update --nr 1:128 {name}

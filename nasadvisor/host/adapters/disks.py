@@ -6,11 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.storage.gpt import (
     SECTOR_BYTES,
+    GptEntry,
     GptUnreadable,
     header_places,
     is_protected,
@@ -19,7 +21,7 @@ from nasadvisor.domain.storage.gpt import (
     standard_area,
 )
 from nasadvisor.domain.storage.identity import DiskIdentity, is_made_up
-from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Partition, Pool, Slot, TableKind
+from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Partition, Pool, TableKind
 from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.domain.storage.unrecognised import is_unused
 from nasadvisor.host.adapters.holds import (
@@ -32,35 +34,8 @@ from nasadvisor.host.adapters.holds import (
     zfs_label_of,
 )
 from nasadvisor.host.adapters.libblkid import ReadAt, find_unrecognised
-from nasadvisor.host.adapters.procfs import read_mounts, read_swaps, text_or_nothing
-from nasadvisor.host.adapters.tables import differences
-from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
-
-
-def slot_of(sys: Path, kernel_name: str) -> Slot | None:
-    """The slot of a whole disk; None where the machine does not tell, as without an enclosure."""
-    device = sys / "class/block" / kernel_name / "device"
-    return _in_enclosure(device) or _in_pci(sys, device)
-
-
-def _in_enclosure(device: Path) -> Slot | None:
-    for place in sorted(device.glob("enclosure_device:*")):
-        box = place.resolve().parent
-        words = (text_or_nothing(box / "device" / fact) for fact in ("vendor", "model"))
-        name = " ".join(" ".join(filter(None, words)).split())
-        return Slot(place.name.partition(":")[2].strip(), name or text_or_nothing(box / "id"))
-    return None
-
-
-def _in_pci(sys: Path, device: Path) -> Slot | None:
-    """A namespace hangs on its controller, or where several paths are put together on the subsystem above it."""
-    addresses = (text_or_nothing(each / "address") for each in (device, *sorted(device.glob("nvme*"))))
-    address = next(filter(None, addresses), "").rpartition(".")[0]
-    for place in sorted((sys / "bus/pci/slots").glob("*")) if address else ():
-        if text_or_nothing(place / "address") == address:
-            return Slot(place.name)
-    return None
-
+from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
+from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices, slot_of
 
 # Found below /sys/devices/virtual/block: loop, ram, zram, zd (zvols), dm, md, nbd, bcache.
 _VIRTUAL: Final = "/devices/virtual/block/"
@@ -86,6 +61,9 @@ _ID_ORDER: Final = ("wwn-", "nvme-eui.", "ata-", "nvme-", "scsi-")
 # Not names of the device, but of the moment or of what is written on it. The udev of Debian 13 makes such links of a
 # partition below the name of its slot too: by-path/SLOT-part/by-label/tank (60-persistent-storage.rules, systemd 257).
 _PASSING_LINKS: Final = ("/by-diskseq/", "/by-uuid/", "/by-label/", "-part/by-")
+
+SHOWN_DIFFERENCES: Final = 3
+"""How many differences of a table are told: more of them say nothing new."""
 
 
 class HostDisks:
@@ -276,8 +254,42 @@ def with_table(disk: Disk, read_at: ReadAt) -> Disk:
     if header.table_uuid != disk.table_uuid:
         return _unreadable(disk, f"it has another partition table than udev shows; {EXAMINE_AGAIN}")
     disk = replace(disk, usable_start_bytes=header.usable_start_bytes, usable_end_bytes=header.usable_end_bytes)
-    found = differences(disk, entries)
+    found = tuple(islice(differences(disk, entries), SHOWN_DIFFERENCES))
     return _unreadable(disk, "; ".join(found)) if found else disk
+
+
+def differences(disk: Disk, entries: Iterable[GptEntry]) -> Iterator[str]:
+    """How the table on the disk differs from the partitions that the kernel and udev know, each with what to do.
+
+    They learn of a change only if they are told, and a busy disk is not read again as a whole: what they show can be
+    years old. Space that only looks free would get a slice planned over somebody's partition. partx(8) is always given
+    a number: without, it passes over partitions and says nothing (util-linux 2.38).
+    """
+    listed = {entry.number: entry for entry in entries}
+    known = {part.number: part for part in disk.partitions}
+    name = disk.path or f"/dev/{disk.kernel_name}"
+    for number in sorted(known.keys() - listed.keys()):
+        yield (
+            f"the kernel still has partition {number}, which the table on the disk no longer lists; "
+            f"`partx --delete --nr {number} {name}` makes the kernel forget it"
+        )
+    for number in sorted(listed.keys() - known.keys()):
+        yield (
+            f"the table on the disk lists partition {number}, which the kernel does not know; "
+            f"`partx --update --nr {number} {name}` or a reboot lets it know"
+        )
+    for number in sorted(listed.keys() & known.keys()):
+        entry, part = listed[number], known[number]
+        if (entry.start_bytes, entry.end_bytes) != (part.start_bytes, part.end_bytes):
+            yield (
+                f"by the table on the disk, partition {number} lies elsewhere than the kernel has it; "
+                f"`partx --update --nr {number} {name}` or a reboot lets it know"
+            )
+        elif (entry.partuuid, entry.type_uuid) != (part.partuuid, part.type_uuid):
+            yield (
+                f"udev shows another PARTUUID or type of partition {number} than the table on the disk has; "
+                f"{EXAMINE_AGAIN}"
+            )
 
 
 def _with_copy(disk: Disk, read_at: ReadAt, name: str) -> Disk:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nasadvisor.domain.storage.inventory import Slot
-from nasadvisor.host.adapters.disks import slot_of
+from nasadvisor.host.adapters.udev import slot_of
 
 
 def put(path: Path, text: str) -> None:
