@@ -2,7 +2,7 @@
 
 from nasadvisor.domain.change.plan import PlanRequest, room_on
 from nasadvisor.domain.change.warnings import HEADER_MEMORY_PERCENT
-from nasadvisor.domain.storage.inventory import Disk, Host, Inventory
+from nasadvisor.domain.storage.inventory import Host, Inventory
 from nasadvisor.domain.storage.logs import new_side_bytes
 from nasadvisor.domain.storage.sizing import L2ARC_HEADER_BYTES, TYPICAL_BLOCK_BYTES
 from nasadvisor.domain.units import GIB, MIB, align_down, align_up
@@ -13,7 +13,10 @@ def cache_bytes_each(inventory: Inventory, request: PlanRequest, total_bytes: in
     warning for their headers' memory: whole GiB, below that whole MiB; None for as much as fits, where that is no more.
     """
     total_bytes = min(total_bytes, largest_quiet_cache_bytes(inventory.host))
-    rooms = [_room_on(disk, inventory, request) for key in request.cache_disks if (disk := inventory.disk(key))]
+    rooms = []  # what the log leaves on each of the disks, without the reserve
+    for disk in filter(None, map(inventory.disk, request.cache_disks)):
+        room_bytes = room_on(disk, inventory.host, request.reserve_percent).size_bytes
+        rooms.append(room_bytes - (_log_bytes(inventory, request) if disk.key in request.log_disks else 0))
     share_bytes = total_bytes // max(len(request.cache_disks), 1)
     if max(rooms, default=0) <= share_bytes:
         return None
@@ -26,16 +29,9 @@ def largest_quiet_cache_bytes(host: Host) -> int:
     return host.memory_bytes * HEADER_MEMORY_PERCENT // 100 * TYPICAL_BLOCK_BYTES // L2ARC_HEADER_BYTES
 
 
-def _room_on(disk: Disk, inventory: Inventory, request: PlanRequest) -> int:
-    """What the log leaves on a disk, without the reserve."""
-    room_bytes = room_on(disk, inventory.host, request.reserve_percent).size_bytes
-    if disk.key not in request.log_disks:
-        return room_bytes
-    return room_bytes - align_up(_log_bytes(inventory, request))
-
-
 def _log_bytes(inventory: Inventory, request: PlanRequest) -> int:
+    """How much the log takes of each of its disks."""
     pool = inventory.pool(request.pool_guid)
     if pool is None or not request.attach_to:
-        return request.log_size_bytes
-    return new_side_bytes(pool, request.attach_to, request.replaces, inventory)
+        return align_up(request.log_size_bytes)
+    return align_up(new_side_bytes(pool, request.attach_to, request.replaces, inventory))

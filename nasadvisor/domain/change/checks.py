@@ -183,22 +183,17 @@ def _against_slice(piece: Slice, inventory: Inventory) -> Iterator[Refused]:
         yield no.TableMissing(disk)
     if disk.identity.logical_sector_bytes != piece.sector_bytes:
         yield no.SectorsDiffer(disk, piece)
-    yield from _against_extent(piece, disk)
+    if piece.start_bytes % MIB or piece.size_bytes % MIB:
+        yield no.NotAligned(disk, piece)
+    start, end = piece.start_bytes, piece.start_bytes + piece.size_bytes
+    if not any(extent.start_bytes <= start < end <= extent.end_bytes for extent in free_extents(disk)):
+        yield no.ExtentTaken(disk, piece)
     if not 1 <= piece.number <= MAX_PARTITIONS:
         yield no.TableFull(disk, piece)
     if any(part.number == piece.number for part in disk.partitions):
         yield no.NumberTaken(disk, piece)
     if any(part.partuuid == piece.partuuid for each in inventory.disks for part in each.partitions):
         yield no.PartuuidTaken(piece)
-
-
-def _against_extent(piece: Slice, disk: Disk) -> Iterator[Refused]:
-    if piece.start_bytes % MIB or piece.size_bytes % MIB:
-        yield no.NotAligned(disk, piece)
-    start, end = piece.start_bytes, piece.start_bytes + piece.size_bytes
-    free = any(extent.start_bytes <= start < end <= extent.end_bytes for extent in free_extents(disk))
-    if not free:
-        yield no.ExtentTaken(disk, piece)
 
 
 def _against_addition(action: AddLog | AddCache | AttachLog, pool: Pool) -> Iterator[Refused]:

@@ -318,10 +318,15 @@ def _slices(request: PlanRequest, disk: Disk, room: Extent, log_size: int) -> tu
     return tuple(pieces)
 
 
+def reserve_start(disk: Disk, host: Host, reserve_percent: int) -> int:
+    """Where the reserve at the end of a disk begins, in bytes from its start."""
+    reserve = max(disk.identity.size_bytes * reserve_percent // 100, host.tail_bytes)
+    return align_down(max(disk.usable_end_bytes - reserve, 0))
+
+
 def room_on(disk: Disk, host: Host, reserve_percent: int) -> Extent:
     """Where slices can go: the longest free extent, each less what reaches into the reserve at the end of the disk."""
-    reserve = max(disk.identity.size_bytes * reserve_percent // 100, host.tail_bytes)
-    end = align_down(max(disk.usable_end_bytes - reserve, 0))
+    end = reserve_start(disk, host, reserve_percent)
     extents = (extent.until(end) for extent in free_extents(disk))
     return max(extents, key=lambda extent: extent.size_bytes, default=Extent(0, 0))
 

@@ -315,25 +315,21 @@ def fold(records: Iterable[Record], node: str) -> Run:
         ValueError: if the journal does not begin with `Started`, has another one, or tells of what cannot be; nothing
             else is raised, whatever stands in the records.
     """
+    run: Run | None = None
     try:
-        return _folded(records, node)
+        for record in records:
+            if isinstance(record, Started):
+                if run is not None:
+                    raise ValueError("The journal holds the start of a second run.")
+                run = _begin(record, node)
+            elif run is None:
+                raise ValueError("The journal does not begin with the start of a run.")
+            elif isinstance(record, TableLeft):
+                run = replace(run, seq=run.seq + 1)
+            else:
+                run = _next(run, record)
     except ArithmeticError as error:  # a sector of no bytes, a trial that lasts beyond the calendar
         raise ValueError("A record of the journal holds a number that cannot be.") from error
-
-
-def _folded(records: Iterable[Record], node: str) -> Run:
-    run: Run | None = None
-    for record in records:
-        if isinstance(record, Started):
-            if run is not None:
-                raise ValueError("The journal holds the start of a second run.")
-            run = _begin(record, node)
-        elif run is None:
-            raise ValueError("The journal does not begin with the start of a run.")
-        elif isinstance(record, TableLeft):
-            run = replace(run, seq=run.seq + 1)
-        else:
-            run = _next(run, record)
     if run is None:
         raise ValueError("The journal is empty.")
     return run

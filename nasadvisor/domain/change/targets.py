@@ -1,7 +1,6 @@
 """Which disks have room for a slice at all: what every list of disks asks before it offers one."""
 
 from collections.abc import Iterator
-from itertools import chain
 
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.checks import ASHIFTS, can_use_disk
@@ -18,7 +17,12 @@ def can_have_slice(disk: Disk, host: Host) -> Answer:
 
 def can_be_target(disk: Disk, pool: Pool, host: Host) -> Answer:
     """Whether a slice could be made on a disk that this pool can use."""
-    return next(chain(_against_slice(disk, host), _against_sectors(disk, pool)), Allowed())
+    answer = can_have_slice(disk, host)
+    if isinstance(answer, Refused):
+        return answer
+    if pool.ashift in ASHIFTS and disk.identity.logical_sector_bytes > 1 << pool.ashift:
+        return SectorTooLarge(disk, pool)
+    return answer
 
 
 def _against_slice(disk: Disk, host: Host) -> Iterator[Refused]:
@@ -29,8 +33,3 @@ def _against_slice(disk: Disk, host: Host) -> Iterator[Refused]:
     if room_bytes < MIN_SLICE_BYTES:
         holds = disk.all_holds
         yield DiskHeld(disk, holds[0]) if holds else TooSmall(disk, Role.LOG, MIN_SLICE_BYTES, room_bytes)
-
-
-def _against_sectors(disk: Disk, pool: Pool) -> Iterator[Refused]:
-    if pool.ashift in ASHIFTS and disk.identity.logical_sector_bytes > 1 << pool.ashift:
-        yield SectorTooLarge(disk, pool)

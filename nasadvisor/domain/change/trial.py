@@ -121,13 +121,9 @@ def moved_end(run: Run, clock: TrialClock, now: Moment) -> str:
     """When the trial ends by the wall clock of now, if that is far from what was said; "" if it is not."""
     if run.trial is None or not run.is_on_trial or is_over(run, clock):
         return ""
-    end = _later(now.at, run.trial.seconds - clock.spent_s)
+    try:
+        end = now.at + timedelta(seconds=run.trial.seconds - clock.spent_s)
+    except OverflowError:  # a wall clock at the end of the calendar
+        end = now.at
     said = datetime.fromisoformat(run.trial.until)
     return "" if abs((end - said).total_seconds()) <= NEAR_S else end.isoformat(timespec="milliseconds")
-
-
-def _later(at: datetime, seconds: float) -> datetime:
-    try:
-        return at + timedelta(seconds=seconds)
-    except OverflowError:  # a wall clock at the end of the calendar
-        return at

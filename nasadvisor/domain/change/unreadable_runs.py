@@ -107,15 +107,12 @@ def unreadable_run(
         return UnreadableRun(run_id, node, state, problem)
     plan = start.plan
     pool = (plan.request.pool_guid, plan.pool_name)
-    left = what_is_left(plan, records, inventory) if inventory else None
+    left = None
+    if inventory:
+        guids = (guid for record in records if isinstance(record, Done) for guid in record.outcome.vdev_guids)
+        traces = traces_of(plan, inventory, guids)
+        left = Statement("run-left", _LEFT, {"traces": str(traces)}) if traces else _NOTHING_LEFT
     return UnreadableRun(run_id, node, state, problem, *pool, start.by, start.at, partuuids_of(plan), left)
-
-
-def what_is_left(plan: Plan, records: Iterable[Record], inventory: Inventory) -> Statement:
-    """What a host shows of a plan whose journal cannot be believed."""
-    guids = (guid for record in records if isinstance(record, Done) for guid in record.outcome.vdev_guids)
-    traces = traces_of(plan, inventory, guids)
-    return Statement("run-left", _LEFT, {"traces": str(traces)}) if traces else _NOTHING_LEFT
 
 
 def start_in(records: Iterable[Record]) -> Started | None:

@@ -1,5 +1,8 @@
-"""What the choices come to at the first step, and what the review shows:
-the pool before and after, every command, the way back, and what may go wrong."""
+"""What choices come to.
+
+The first step shows each SSD to scale, what a cache costs in memory, and what speaks against it. The review shows the
+pool before and after, every command, the way back, and what may go wrong.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,14 +23,14 @@ from nasadvisor.console.storage.diagrams import (
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.actions import Action, Argv, Role, UndoAction
 from nasadvisor.domain.change.consequences import DeviceLoss, losses_of
-from nasadvisor.domain.change.plan import Plan, PlanRequest, room_on
+from nasadvisor.domain.change.plan import Plan, PlanRequest, reserve_start, room_on
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Finding, Level, Refused
 from nasadvisor.domain.storage.gaps import Extent, free_extents
-from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, VdevClass
+from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
 from nasadvisor.domain.storage.sizing import HeaderMemory, header_memory
-from nasadvisor.domain.units import GIB, MIB, align_down
+from nasadvisor.domain.units import GIB, MIB
 
 LARGEST_USEFUL_LOG_BYTES = 16 * GIB
 """Twice zfs_wrlog_data_max at the default tuning of a machine with 40 GiB of memory or more (zfs(4)): the most that
@@ -107,14 +110,9 @@ def _draw(disk: Disk, index: Index, new: set[tuple[str, int]], request: PlanRequ
         for each in draw_disk(disk, index).segments
         if each.kind is not SegmentKind.FREE
     )
-    reserve_start = _reserve_start(disk, request, index.inventory.host)
-    free = (piece for extent in free_extents(disk) for piece in _free(disk, extent, reserve_start))
+    start = reserve_start(disk, index.inventory.host, request.reserve_percent)
+    free = (piece for extent in free_extents(disk) for piece in _free(disk, extent, start))
     return DiskDrawing.of(disk, (*taken, *free))
-
-
-def _reserve_start(disk: Disk, request: PlanRequest, host: Host) -> int:
-    reserve_bytes = max(disk.identity.size_bytes * request.reserve_percent // 100, host.tail_bytes)
-    return align_down(max(disk.usable_end_bytes - reserve_bytes, 0))
 
 
 def _free(disk: Disk, extent: Extent, reserve_start_bytes: int) -> Iterator[Segment]:
