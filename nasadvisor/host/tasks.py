@@ -1,7 +1,8 @@
 """What this host does for a console: a reader for each question of the catalogue, and the one way to them all.
 
 Whichever question it is: its arguments are read first, then it is seen whether a console may ask it here, then its
-reader answers; what stops it is told instead of an answer.
+reader answers; what stops it is told instead of an answer. A message can hold any JSON: what is no argument of the
+question, in number, kind or form, is refused as a whole.
 """
 
 import logging
@@ -45,6 +46,11 @@ from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import DocumentError, from_document
 from nasadvisor.stored.kinds import own_schema_versions
 
+log = logging.getLogger(__name__)
+
+CHANGES_POOLS: Final = (ask.APPLY, ask.UNDO, ask.FINISH)
+"""Afterwards the host is read anew, so that the pages show at once what it led to."""
+
 
 def read_arguments(question: Question, arguments: tuple[object, ...], named: Mapping[str, object]) -> list[Any]:
     """The arguments of a question, each as what it must be.
@@ -83,12 +89,6 @@ def read(argument: Argument, value: object) -> Any:
             raise DocumentError(f"there is no {argument.__name__} {value!r:.80}")
         case _:
             return from_document(argument, value)
-
-
-log = logging.getLogger(__name__)
-
-CHANGES_POOLS: Final = (ask.APPLY, ask.UNDO, ask.FINISH)
-"""Afterwards the host is read anew, so that the pages show at once what it led to."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reading a tool's JSON answer: every value is checked, and what is wrong is said with its place."""
+"""Reading a tool's JSON answer, every value checked and what is wrong said with its place; and counts in text."""
 
 import json
 import re

@@ -5,6 +5,7 @@ Where it is installed; nothing else needs it.
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -58,8 +59,22 @@ def trace_waiting(runner: Runner, proc: Path, seconds: int) -> tuple[ProcessCall
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
     script = FLAGS_SCRIPT if has_commit_flags(proc) else WAITING_SCRIPT
-    args = ("-q", "-f", "json", str(script), str(seconds))
-    return parse_waiting(runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout)
+    return parse_waiting(_printed(runner, seconds, script, seconds))
+
+
+def _printed(runner: Runner, seconds: int, script: Path, *arguments: object) -> str:
+    """What a script prints that ends by itself after so many seconds."""
+    args = ("-q", "-f", "json", str(script), *map(str, arguments))
+    return runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout
+
+
+@contextmanager
+def _understood(line: str) -> Iterator[None]:
+    """Whatever reading a line raises says that it is in another form."""
+    try:
+        yield
+    except NOT_UNDERSTOOD as error:
+        raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
 
 
 def has_commit_flags(proc: Path) -> bool:
@@ -79,13 +94,11 @@ def parse_waiting(text: str) -> tuple[ProcessCalls, ...]:
     """
     found: dict[tuple[int, str], dict[str, int]] = {}
     for line in filter(None, text.splitlines()):
-        try:
+        with _understood(line):
             for name, values in _maps(json.loads(line)):
                 for key, value in values.items():
                     pid, _, program = key.partition(",")
                     found.setdefault((int(pid), program), {})[name] = int(value)
-        except NOT_UNDERSTOOD as error:
-            raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
     return tuple(ProcessCalls(pid, program, **counts) for (pid, program), counts in found.items())
 
 
@@ -118,8 +131,7 @@ def trace_reads(runner: Runner, pool: str, threshold: int, most: int, seconds: i
         ToolMissing: bpftrace is not installed.
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
-    args = ("-q", "-f", "json", str(READS_SCRIPT), str(threshold), str(most), str(seconds))
-    text = runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout
+    text = _printed(runner, seconds, READS_SCRIPT, threshold, most, seconds)
     # Each processor has a buffer of its own, so lines of two of them may be out of order.
     reads = tuple(sorted(parse_reads(text, pool), key=lambda each: each.at_s))
     return TracedReads(reads, len(reads) >= most)
@@ -132,12 +144,10 @@ def parse_reads(text: str, pool: str) -> Iterator[BlockRead]:
         OutputUnreadable: a line is in another form.
     """
     for line in filter(None, text.splitlines()):
-        try:
+        with _understood(line):
             document = json.loads(line)
             if document["type"] == "printf":
                 yield _read(document["data"].rstrip("\n"), pool[:NAME_CHARS])
-        except NOT_UNDERSTOOD as error:
-            raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
 
 
 def _read(line: str, pool: str) -> BlockRead:
@@ -176,8 +186,7 @@ def trace_blocks(runner: Runner, pool: str, most: int, seconds: int) -> TracedBl
         ToolMissing: bpftrace is not installed.
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
-    args = ("-q", "-f", "json", str(BLOCKS_SCRIPT), str(most), str(seconds), pool[:NAME_CHARS])
-    return parse_blocks(runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout, most)
+    return parse_blocks(_printed(runner, seconds, BLOCKS_SCRIPT, most, seconds, pool[:NAME_CHARS]), most)
 
 
 def parse_blocks(text: str, most: int) -> TracedBlocks:
@@ -191,19 +200,14 @@ def parse_blocks(text: str, most: int) -> TracedBlocks:
     found: list[tuple[int, int, int]] = []
     counts: dict[str, int] = {}
     for line in filter(None, text.splitlines()):
-        try:
+        with _understood(line):
             document = json.loads(line)
             if document["type"] == "printf":
                 began, took, size = map(int, document["data"].split())
                 found.append((began, took, size))
             elif document["type"] == "map":
                 counts |= {name: int(value) for name, value in document["data"].items()}
-        except NOT_UNDERSTOOD as error:
-            raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
-    return _traced(sorted(found)[:most], counts)
-
-
-def _traced(found: list[tuple[int, int, int]], counts: dict[str, Any]) -> TracedBlocks:
+    found = sorted(found)[:most]
     begins = [began for began, _, _ in found]
     try:
         first = LogBlocks(

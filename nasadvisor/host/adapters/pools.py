@@ -1,4 +1,9 @@
-"""Which pool reader this machine gets, and what both of them leave to a common last step."""
+"""Which pool reader this machine gets, the one on top of py-libzfs, and what all leave to a common last step.
+
+`zpool status -j` is read in `zpool`; py-libzfs (`import libzfs`) is for OpenZFS without JSON (2.1 and 2.2). It calls
+the library in this process, so nothing there can be timed out: what may wait for a disk is not asked of a suspended
+pool.
+"""
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
@@ -114,13 +119,14 @@ def read_pool(pool: Any) -> Pool:
 def _with_properties(found: Pool, pool: Any) -> Pool:
     properties = pool.properties
     features = {feature.name: feature.state.name for feature in pool.features}
+    fragmentation = properties["fragmentation"].rawvalue
     # The binding lists every feature that the library knows, whatever version the pool is of.
     holds_checkpoint = features[CHECKPOINT_FEATURE] == "ACTIVE"
     return replace(
         found,
         size_bytes=_number(properties["size"].rawvalue),
         allocated_bytes=_number(properties["allocated"].rawvalue),
-        fragmentation_percent=_fragmentation(properties["fragmentation"].rawvalue),
+        fragmentation_percent=None if fragmentation == NOT_TOLD else int(fragmentation),
         read_only=_is_on(properties["readonly"].rawvalue),
         multihost=_is_on(properties["multihost"].rawvalue),
         checkpoint=found.checkpoint or (size_text(0) if holds_checkpoint else ""),
@@ -151,10 +157,6 @@ def _number(text: str) -> int:
 def _number_told(properties: Mapping[str, Any], name: str) -> int:
     """A property that only later releases have."""
     return _number(properties[name].rawvalue) if name in properties else 0
-
-
-def _fragmentation(text: str) -> int | None:
-    return None if text == NOT_TOLD else int(text)
 
 
 def _leaf_stats(tree: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""What /proc, /etc and /sys tell: mounts, swap, and the machine itself."""
+"""What the kernel tells in /proc, /etc and /sys: mounts, swap, the machine itself, who listens, and its clocks."""
 
 import ctypes
 import re
@@ -88,6 +88,8 @@ class HostFacts:
 
     def read(self) -> Host:
         """See `HostReader.read`."""
+        folder = self._sys / "module/zfs/parameters"
+        parameters = {each.name: count_in(text_or_nothing(folder / each.name)) for each in fields(ZfsParameters)}
         return Host(
             node=self._node or socket.gethostname(),
             os_name=parse_os_name(text_or_nothing(self._etc / "os-release")),
@@ -95,13 +97,7 @@ class HostFacts:
             zfs_userland=self._zfs_userland,
             zfs_kernel=text_or_nothing(self._sys / "module/zfs/version"),
             memory_bytes=parse_memory(_read(self._proc / "meminfo")),
-            parameters=self._parameters(),
-        )
-
-    def _parameters(self) -> ZfsParameters:
-        folder = self._sys / "module/zfs/parameters"
-        return ZfsParameters(
-            **{each.name: count_in(text_or_nothing(folder / each.name)) for each in fields(ZfsParameters)}
+            parameters=ZfsParameters(**parameters),
         )
 
     @cached_property
@@ -199,7 +195,8 @@ def listener_at(port: int, host: str = "::", proc: Path = PROC) -> Listener | No
     )
     if not inodes:
         return None
-    return next((_process(folder) for folder in _folders(proc) if _holds(folder, inodes)), Listener("", 0, "", ""))
+    folders = (folder for folder in proc.glob("[0-9]*") if folder.name.isdecimal())
+    return next((_process(folder) for folder in folders if _holds(folder, inodes)), Listener("", 0, "", ""))
 
 
 def _sockets(table: str) -> Iterator[tuple[IPv4Address | IPv6Address, int, str]]:
@@ -218,10 +215,6 @@ def _meet(wanted: str, taken: IPv4Address | IPv6Address) -> bool:
     except ValueError:  # a name
         return True
     return ours.is_unspecified or taken.is_unspecified or ours == taken
-
-
-def _folders(proc: Path) -> Iterator[Path]:
-    return (folder for folder in proc.glob("[0-9]*") if folder.name.isdecimal())
 
 
 def _holds(folder: Path, inodes: frozenset[str]) -> bool:

@@ -95,7 +95,7 @@ def _ask_nvme(runner: Runner, disk: Disk, question: tuple[str, ...], timeout_s: 
         output = runner.run(command)
     except CommandTimedOut:
         return ""
-    return output.stdout if output.code == 0 and _is_object(output.stdout) else ""
+    return output.stdout if output.code == 0 and _answer(output.stdout) else ""
 
 
 def start_self_test(runner: Runner, disk: Disk, test: SelfTest, device_type: str) -> None:
@@ -152,10 +152,6 @@ def _answer(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}
-
-
-def _is_object(text: str) -> bool:
-    return bool(_answer(text))
 
 
 def _said(answer: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ No program is started and no disk is touched, however many there are.
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -139,19 +139,13 @@ def _read_device(device: Any) -> BlockDevice:
         disk=device.sys_path.rpartition("/")[0].rpartition("/")[2] if device.device_type == "partition" else "",
     )
     try:
-        found = replace(found, properties=dict(_properties(device)), links=tuple(sorted(device.device_links)))
+        told = device.properties
+        properties = {name: value for name in PROPERTIES if (value := told.get(name)) is not None}
+        found = replace(found, properties=properties, links=tuple(sorted(device.device_links)))
         found = _with_sysfs(found, device.attributes)
     except (OSError, KeyError, ValueError) as error:  # gone meanwhile, or not what the kernel's documentation says
         return replace(found, unread=f"it could not be read ({error}); check the cable and the kernel log")
     return found if device.is_initialized else replace(found, unread=NOT_EXAMINED)
-
-
-def _properties(device: Any) -> Iterator[tuple[str, str]]:
-    known = device.properties
-    for name in PROPERTIES:
-        value = known.get(name)
-        if value is not None:
-            yield name, value
 
 
 def _with_sysfs(device: BlockDevice, attributes: Any) -> BlockDevice:

@@ -136,22 +136,13 @@ def waiting_writes(runner: Runner, pool_name: str) -> tuple[WaitingDataset, ...]
     output = runner.run(Command(Tool.ZFS, command, TIMEOUT_S))
     rows = (line.split("\t", len(COLUMNS) - 1) for line in output.stdout.split("\n"))
     known = {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in rows if len(row) == len(COLUMNS)}
-    return tuple(
-        _waiting(chain, known[chain.dataset])
-        for chain in chains
-        if chain.dataset in known  # and no snapshot
-        and (chain.needs_replay or known[chain.dataset]["keystatus"] == UNAVAILABLE)
-    )
-
-
-def _waiting(chain: LogChain, row: dict[str, str]) -> WaitingDataset:
-    return WaitingDataset(
-        name=chain.dataset,
-        is_volume=chain.is_volume,
-        key_root=row["encryptionroot"] if row["keystatus"] == UNAVAILABLE else "",
-        mountpoint=row["mountpoint"],
-        canmount=row["canmount"],
-    )
+    waiting: list[WaitingDataset] = []
+    for chain in (each for each in chains if each.dataset in known):  # no snapshot
+        row = known[chain.dataset]
+        key_root = row["encryptionroot"] if row["keystatus"] == UNAVAILABLE else ""
+        if chain.needs_replay or row["keystatus"] == UNAVAILABLE:
+            waiting.append(WaitingDataset(chain.dataset, chain.is_volume, key_root, row["mountpoint"], row["canmount"]))
+    return tuple(waiting)
 
 
 SECTOR_BYTES: Final = 512

@@ -87,7 +87,12 @@ def run_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory, goal:
             book.write(Failed(book.now(), goal, number, NOT_SEEN, ran))
             return put_back(plan, book, gate)
         book.write(Done(book.now(), goal, number, outcome, ran))
-    missing = tuple(_not_there(plan, inventory))
+    # What the host does not show now that all is done.
+    missing = tuple(
+        no.StepNotThere(action.describe())
+        for action in plan.actions
+        if not isinstance(action, SaveTable) and action.landed(inventory) is None
+    )
     return book.end(RunState.ATTENTION, missing) if missing else book.end(RunState.APPLIED)
 
 
@@ -128,13 +133,6 @@ def _settle_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory) -
             gate.do(permit)
             inventory = gate.inventory()
     return ()
-
-
-def _not_there(plan: Plan, inventory: Inventory) -> Iterator[Refused]:
-    """The steps of a run whose effect the host does not show now that all are done."""
-    for action in plan.actions:
-        if not isinstance(action, SaveTable) and action.landed(inventory) is None:
-            yield no.StepNotThere(action.describe())
 
 
 def against_room(plan: Plan, inventory: Inventory, gate: Gate) -> Iterator[Refused]:

@@ -37,7 +37,8 @@ def whole_lines(data: bytes) -> list[bytes]:
 def chained_line(before: bytes, text: str) -> bytes:
     """The next line of a file that holds the whole lines `before`, newline included."""
     payload = text.encode()
-    return _digest(_last_link(before), payload) + b" " + payload + b"\n"
+    link = whole_lines(before)[-1][:DIGITS] if before else _NOTHING
+    return _digest(link, payload) + b" " + payload + b"\n"
 
 
 def verified(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -58,10 +59,6 @@ def verified(data: bytes) -> Iterator[tuple[int, bytes]]:
 def payload_of(line: bytes) -> bytes:
     """The JSON of a line, whether it verifies or not."""
     return line[DIGITS + 1 :]
-
-
-def _last_link(before: bytes) -> bytes:
-    return whole_lines(before)[-1][:DIGITS] if before else _NOTHING
 
 
 def _digest(link: bytes, payload: bytes) -> bytes:

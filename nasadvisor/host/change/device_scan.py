@@ -108,14 +108,18 @@ def _look_at_table(machine: Machine, step: Step, path: str, disk: Disk, own: Own
         table = _table(descriptor, disk, path, own)
         if not isinstance(step, CreateTable | SaveTable):
             return DeviceScan(table=table)
-        found = recognise(descriptor, 0, 0, path)
+        signatures = _on_whole(descriptor, path)
         if isinstance(step, SaveTable):
-            found = tuple(each for each in found if each.kind not in _TABLES)
-        signatures = tuple(Signature(each.kind, 0, each.label) for each in found)
+            signatures = tuple(each for each in signatures if each.kind not in _TABLES)
         headers = tuple(_headers(descriptor, disk, path)) if isinstance(step, CreateTable) else ()
         return DeviceScan(
             signatures, table=table, headers=headers, unrecognised_at=_unrecognised(descriptor, disk, path)
         )
+
+
+def _on_whole(descriptor: int, path: str) -> tuple[Signature, ...]:
+    """What libblkid recognises of a disk or slice as a whole."""
+    return tuple(Signature(each.kind, 0, each.label) for each in recognise(descriptor, 0, 0, path))
 
 
 def _unrecognised(descriptor: int, disk: Disk, path: str) -> int | None:
@@ -204,8 +208,7 @@ def _look_at_slices(machine: Machine, pieces: tuple[Slice, ...], inventory: Inve
         with open_slice(piece, machine.roots.sys) as descriptor:
             if not _is_written(descriptor, piece):
                 continue
-            found = recognise(descriptor, 0, 0, piece.partuuid_path)
-            signatures.extend(Signature(each.kind, 0, each.label) for each in found)
+            signatures.extend(_on_whole(descriptor, piece.partuuid_path))
         label = read_label(machine.runner, piece.partuuid_path)
         if label:
             labels.append((piece.partuuid, label))
@@ -231,8 +234,7 @@ def _look_at_cache(machine: Machine, step: OnlineCache, inventory: Inventory) ->
     if cache is None or not (inventory.partition_at(cache.path) or inventory.disk_at(cache.path)):
         return DeviceScan(autoexpand=autoexpand)
     with open_idle(cache.path) as descriptor:
-        found = recognise(descriptor, 0, 0, cache.path)
-    return DeviceScan(tuple(Signature(each.kind, 0, each.label) for each in found), autoexpand=autoexpand)
+        return DeviceScan(_on_whole(descriptor, cache.path), autoexpand=autoexpand)
 
 
 def _look_at_vdev(machine: Machine, step: RemoveVdev | DropLog, inventory: Inventory) -> DeviceScan:

@@ -115,10 +115,15 @@ class MachineExecutor:
         for piece in step.pieces:
             with open_slice(piece, self.machine.roots.sys):
                 pass  # it is ours, and nobody else has it
-            self._check_path(piece)
+            # The name given to OpenZFS must lead to the same device as the PARTUUID that only this slice has.
+            if not _exists(piece.path) or os.path.realpath(piece.path) != os.path.realpath(piece.partuuid_path):
+                raise DeviceChanged(piece.path, _("it does not lead to the slice that was made"))
         self._settle()
-        tried = () if isinstance(step, AttachLog) else (self._dry_run(step),)
-        return (*tried, *self._run(step.commands()))
+        ran: Ran = ()
+        if not isinstance(step, AttachLog):
+            ran = (self._command(step.dry_run()),)
+            check_dry_run(ran[0].stdout, step)
+        return (*ran, *self._run(step.commands()))
 
     def _delete(self, step: DeleteSlice, inventory: Inventory) -> Ran:
         piece = step.slice
@@ -167,16 +172,6 @@ class MachineExecutor:
             ran = self._run(argvs)
             if not leads_to(path, descriptor):
                 raise DeviceChanged(path, _("the name was given to another device while a command used it"))
-        return ran
-
-    def _check_path(self, piece: Slice) -> None:
-        """The name given to OpenZFS must lead to the same device as the PARTUUID that only this slice has."""
-        if not _exists(piece.path) or os.path.realpath(piece.path) != os.path.realpath(piece.partuuid_path):
-            raise DeviceChanged(piece.path, _("it does not lead to the slice that was made"))
-
-    def _dry_run(self, action: AddLog | AddCache) -> CommandRan:
-        ran = self._command(action.dry_run())
-        check_dry_run(ran.stdout, action)
         return ran
 
     def _run(self, argvs: tuple[Argv, ...]) -> Ran:

@@ -64,11 +64,6 @@ def _table_now(permit: Permit, book: Logbook, gate: Gate) -> Area | None:
     step, own = permit.step, own_table(book, permit.step)
     if not isinstance(step, WRITES_TABLE) or not own or not permit.look.table or not own.is_own(permit.look.table):
         return None
-    return gate.look(_table_of(step), permit.inventory, own).table
-
-
-def _table_of(step: CreateTable | CreateSlice | DeleteSlice) -> RewindTable:
-    """A step of which a look is a look at the table alone."""
-    if isinstance(step, CreateTable):
-        return RewindTable(step.disk_key, step.disk_path)
-    return RewindTable(step.slice.disk_key, step.slice.disk_path)
+    place = step if isinstance(step, CreateTable) else step.slice
+    # Of this step a look is a look at the table alone.
+    return gate.look(RewindTable(place.disk_key, place.disk_path), permit.inventory, own).table

@@ -47,7 +47,7 @@ def keep_run(host: RunHost, run_id: str, by: str) -> Run:
     """
     check_asker(by)
     with host_lock(host.locks, LOCK_WAIT_S):
-        book, run = open_book(host, run_id, _nobody)
+        book, run = open_book(host, run_id, lambda _run: None)
         if run.trial and run.trial.kept_at:
             return run
         if not run.can_keep:
@@ -155,8 +155,3 @@ class TrialWatch:
     def _forget(self, run_id: str) -> None:
         self._clocks.pop(run_id, None)
         self._kept_s.pop(run_id, None)
-
-
-def _nobody(run: Run) -> None:
-    """Watches nothing: a keep is one record, and the caller has the run."""
-    del run
