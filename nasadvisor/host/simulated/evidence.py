@@ -1,4 +1,8 @@
-"""What a simulated host tells of its pools: samples, curves, commits and counts that might be."""
+"""Made-up samples, curves, commits and counts for a machine that exists only in memory.
+
+Somebody saves small files all the time, mostly by day. Deterministic in the time, so that a page looks the same when it
+is loaded again. Nothing here was measured.
+"""
 
 import math
 from collections.abc import Iterable

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from nasadvisor.domain.change.actions import (
     PLANNED_GUID,
-    Action,
     ClearSlice,
     DeleteSlice,
     DetachLog,
@@ -15,15 +14,13 @@ from nasadvisor.domain.change.actions import (
     RemoveVdev,
     RestoreTable,
     RewindTable,
-    Slice,
-    UndoAction,
 )
 from nasadvisor.domain.change.actions.after import with_cache_state
 from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of
-from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Partition, Pool, TableKind, Vdev
+from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.host.change.gate import Permit
 
 FIRST_GUID = 9_000_000_000_000_000_001
@@ -56,7 +53,10 @@ class SimulatedExecutor:
             case RemoveVdev(vdev_guid=guid) | DetachLog(vdev_guid=guid):
                 self._change_pool(step.pool_guid, guid)
             case DeleteSlice(slice=piece):
-                self._change_disk(piece.disk_key, piece)
+                disk = self.state.disk(piece.disk_key)
+                if disk:
+                    left = tuple(part for part in disk.partitions if part.partuuid != piece.partuuid)
+                    self._replace_disk(disk.key, partitions=left)
             case RestoreTable(disk_key=key):
                 table, table_uuid = self.tables[key]
                 self._replace_disk(key, table=table, table_uuid=table_uuid)
@@ -67,7 +67,7 @@ class SimulatedExecutor:
             case _:
                 forwards = step.forwards(self.state)
                 self.state = replace(forwards, pools=tuple(self._named(pool) for pool in forwards.pools))
-        return _ran(step)
+        return tuple(CommandRan(argv, 0, "(simulated)", "", 0.0) for argv in step.commands())
 
     def _named(self, pool: Pool) -> Pool:
         return replace(
@@ -83,16 +83,15 @@ class SimulatedExecutor:
         return replace(vdev, guid=guid, children=tuple(self._with_guids(child) for child in vdev.children))
 
     def _change_pool(self, pool_guid: str, vdev_guid: str) -> None:
-        pools = tuple(_without(pool, vdev_guid) if pool.guid == pool_guid else pool for pool in self.state.pools)
+        pools = tuple(
+            replace(pool, logs=_pruned(pool.logs, vdev_guid), caches=_pruned(pool.caches, vdev_guid))
+            if pool.guid == pool_guid
+            else pool
+            for pool in self.state.pools
+        )
         used = {leaf.path for pool in pools for vdev in pool.vdevs() for leaf in vdev.leaves()}
         disks = tuple(_released(disk, used) for disk in self.state.disks)
         self.state = replace(self.state, pools=pools, disks=disks)
-
-    def _change_disk(self, key: str, piece: Slice) -> None:
-        disk = self.state.disk(key)
-        if disk:
-            left = tuple(part for part in disk.partitions if part.partuuid != piece.partuuid)
-            self._replace_disk(key, partitions=left)
 
     def _replace_disk(self, key: str, **changes: object) -> None:
         disks = tuple(
@@ -100,10 +99,6 @@ class SimulatedExecutor:
             for disk in self.state.disks
         )
         self.state = replace(self.state, disks=disks)
-
-
-def _without(pool: Pool, guid: str) -> Pool:
-    return replace(pool, logs=_pruned(pool.logs, guid), caches=_pruned(pool.caches, guid))
 
 
 def _pruned(tops: tuple[Vdev, ...], guid: str) -> tuple[Vdev, ...]:
@@ -119,14 +114,10 @@ def _pruned(tops: tuple[Vdev, ...], guid: str) -> tuple[Vdev, ...]:
 
 def _released(disk: Disk, used: set[str]) -> Disk:
     """Partitions that no pool uses any more are no longer held by one; other holds stay."""
-    return replace(disk, partitions=tuple(_freed(part, used) for part in disk.partitions))
-
-
-def _freed(part: Partition, used: set[str]) -> Partition:
-    if {part.path, *part.links} & used:
-        return part
-    return replace(part, holds=tuple(hold for hold in part.holds if hold.kind is not HoldKind.POOL))
-
-
-def _ran(action: Action | UndoAction) -> tuple[CommandRan, ...]:
-    return tuple(CommandRan(argv, 0, "(simulated)", "", 0.0) for argv in action.commands())
+    parts = (
+        part
+        if {part.path, *part.links} & used
+        else replace(part, holds=tuple(hold for hold in part.holds if hold.kind is not HoldKind.POOL))
+        for part in disk.partitions
+    )
+    return replace(disk, partitions=tuple(parts))

@@ -94,14 +94,19 @@ def measure(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> 
     raise NotSimulated(order.pool_guid)
 
 
+def followed(guid: str) -> tuple[str, str, str]:
+    """The guid and the name of a pool, and the time after a moment."""
+    time.sleep(STEP_S)
+    pool = executor.inventory().pool(guid)
+    return guid, pool.name if pool else "", now().isoformat(timespec="seconds")
+
+
 def follow_reads(
     guid: str, seconds: int, told: Callable[[CacheCurve], None], is_stopped: Callable[[], bool]
 ) -> CacheCurve:
     """What following reads might tell, after a moment."""
     del told, is_stopped
-    time.sleep(STEP_S)
-    pool = executor.inventory().pool(guid)
-    return simulated_curve(guid, pool.name if pool else "", now().isoformat(timespec="seconds"), seconds)
+    return simulated_curve(*followed(guid), seconds)
 
 
 def follow_commits(
@@ -109,16 +114,12 @@ def follow_commits(
 ) -> CommitTrace:
     """What following commits might tell, after a moment."""
     del told, is_stopped
-    time.sleep(STEP_S)
-    pool = executor.inventory().pool(guid)
-    return simulated_commits(guid, pool.name if pool else "", now().isoformat(timespec="seconds"), seconds)
+    return simulated_commits(*followed(guid), seconds)
 
 
 def count_blocks(guid: str, _limit_s: int) -> BlockCount:
     """What a count might tell, after a moment."""
-    time.sleep(STEP_S)
-    pool = executor.inventory().pool(guid)
-    return simulated_count(guid, pool.name if pool else "", now().isoformat(timespec="seconds"))
+    return simulated_count(*followed(guid))
 
 
 def watch_waiting() -> WaitingPrograms:
