@@ -32,7 +32,13 @@ def names_of(plan: Plan, node: Node, inventory: Inventory | None) -> Names:
     if gone:
         known = StoredDisk.objects.filter(node=node).only("key", "model", "serial").now_known_as(gone)
         labels |= {key: stored.label for key, stored in known.items()}
-    names = _in_inventory(inventory) if inventory else {}
+    names: dict[str, str] = {}
+    for disk in inventory.disks if inventory else ():
+        names |= dict.fromkeys((disk.path, *disk.links), disk.label)
+        for part in disk.partitions:
+            part_label = _("%(disk)s – partition %(number)s") % {"disk": disk.label, "number": part.number}
+            names |= dict.fromkeys((part.path, *part.links), part_label)
+    names.pop("", None)
     for piece in plan.slices:
         label = labels.get(piece.disk_key)
         if label:
@@ -42,30 +48,18 @@ def names_of(plan: Plan, node: Node, inventory: Inventory | None) -> Names:
     return names
 
 
-def _in_inventory(inventory: Inventory) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for disk in inventory.disks:
-        names |= dict.fromkeys((disk.path, *disk.links), disk.label)
-        for part in disk.partitions:
-            label = _("%(disk)s – partition %(number)s") % {"disk": disk.label, "number": part.number}
-            names |= dict.fromkeys((part.path, *part.links), label)
-    names.pop("", None)
-    return names
-
-
 def named(statement: Statement, names: Names) -> SafeString:
     """A statement in the user's language, disks by model and serial; what stands between backticks stays code."""
-    return marked(said(statement), words=lambda part: _with_names(part, names))
+    return marked(
+        said(statement),
+        words=lambda part: format_html_join("", "{}", ((_name(word, names),) for word in _WORD.split(part))),
+    )
 
 
 def named_text(statement: Statement, names: Names) -> str:
     """The same without markup and in one line, whatever a disk calls itself: it may stand among commands."""
     text = "".join(names.get(word.rstrip("."), word) for word in _WORD.split(said(statement)))
     return " ".join(text.split())
-
-
-def _with_names(text: str, names: Names) -> SafeString:
-    return format_html_join("", "{}", ((_name(word, names),) for word in _WORD.split(text)))
 
 
 def _name(word: str, names: Names) -> str:

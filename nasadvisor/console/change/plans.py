@@ -2,7 +2,6 @@
 
 from uuid import UUID, uuid4
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,9 +14,7 @@ from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.roles import user_of
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.console.web.errors import OtherRelease
-from nasadvisor.console.wording.statements import said
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
 from nasadvisor.domain.change.refusals import PlanOutdated
 from nasadvisor.domain.change.runs import Goal
@@ -42,17 +39,6 @@ def on_to_review(request: HttpRequest, plan: Plan, node: Node) -> HttpResponse:
     stored = store_plan(plan, node, user_of(request))
     audit.record(request, Act.PLAN_MADE, f"{node.name}: {plan.pool_name} {stored.id}")
     return redirect("wizard-review", stored.id)
-
-
-def review_of(request: HttpRequest, wish: PlanRequest) -> HttpResponse:
-    """Make the plan of a wish of which nothing is left to choose, and show it; or say on the pool's page why not."""
-    node, inventory, pool = pool_or_404(request, wish.pool_guid)
-    plan = plan_for(wish, inventory)
-    if isinstance(plan, PlanRefused):
-        for refusal in plan.refusals:
-            messages.warning(request, said(refusal))
-        return redirect("pool", pool.guid)
-    return on_to_review(request, plan, node)
 
 
 def own_plan(plan_id: UUID, user: User) -> StoredPlan:

@@ -38,16 +38,17 @@ class HistoryRow:
 
 def history(request: HttpRequest) -> HttpResponse:
     """All runs, newest first; of one pool or in one state if asked."""
-    state = request.GET.get("state", "")
-    runs = StoredRun.objects.select_related("node").defer("node__inventory_document")
-    page = Paginator(_filtered(runs, state, request.GET.get("pool", "")), PER_PAGE).get_page(request.GET.get("page"))
+    state, pool = request.GET.get("state", ""), request.GET.get("pool", "")
+    asked = {name: value for name, value in (("state", state), ("pool_guid", pool)) if value}
+    runs = StoredRun.objects.select_related("node").defer("node__inventory_document").filter(**asked)
+    page = Paginator(runs, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "section": "history",
         "page": page,
         "rows": [row_of(stored) for stored in page.object_list],
         "states": StoredRunState,
         "state": state,
-        "pool": request.GET.get("pool", ""),
+        "pool": pool,
     }
     return render(request, "change/runs/history.html", context)
 
@@ -81,8 +82,3 @@ def entries_of(runs: QuerySet[StoredRun], most: int) -> tuple[list[Entry], int]:
     rows = ((is_proof, [row_of(found[pk]) for pk in pks if pk in found]) for is_proof, pks in shown)
     entries = [Entry(tuple(each), is_proof and len(each) > 1) for is_proof, each in rows if each]
     return entries, sum(len(pks) for _is_proof, pks in groups[most:])
-
-
-def _filtered(runs: QuerySet[StoredRun], state: str, pool_guid: str) -> QuerySet[StoredRun]:
-    runs = runs.filter(state=state) if state else runs
-    return runs.filter(pool_guid=pool_guid) if pool_guid else runs

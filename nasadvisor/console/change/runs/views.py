@@ -1,4 +1,4 @@
-"""The pages of one run."""
+"""The pages of one run. At the top stands what happened, in which state things are, and what to do."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,8 +6,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -174,7 +174,10 @@ def status_of(stored: StoredRun, now: datetime) -> RunStatus:
     may_ask = not is_asked and stored.state not in UNREADABLE
     is_active = run.is_active and stored.state not in UNREADABLE
     is_live = (is_active if stored.seq else stored.state == StoredRunState.REQUESTED) or is_asked
-    silent_s = _silence(stored, now) if is_live and stored.seq else 0
+    heard = stored.node.last_contact
+    unheard_s = int((now - heard).total_seconds()) if heard else 0
+    silent_s = unheard_s if is_live and stored.seq and unheard_s > SILENT_AFTER_S else 0
+    left_s = max(int((stored.trial_until - now).total_seconds()), 0) if stored.trial_until else 0
     headline, advice = (str(words) % _values(stored, run) for words in _words(stored, run))
     return RunStatus(
         stored=stored,
@@ -188,7 +191,7 @@ def status_of(stored: StoredRun, now: datetime) -> RunStatus:
         can_keep=run.can_keep and may_ask,
         look_again_s=LIVE_S if is_live else ON_TRIAL_S if run.is_on_trial and may_ask else 0,
         version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}-{bool(stored.error_document)}"
-        f"-{_minutes_left(stored, now)}",
+        f"-{left_s // MINUTE_S}",
     )
 
 
@@ -221,19 +224,8 @@ def _values(stored: StoredRun, run: Run) -> dict[str, str | int]:
     }
 
 
-def _minutes_left(stored: StoredRun, now: datetime) -> int:
-    """How long a trial goes on; one that is over has none left."""
-    return max(int((stored.trial_until - now).total_seconds()) // MINUTE_S, 0) if stored.trial_until else 0
-
-
 def _done(steps: tuple[Step, ...]) -> int:
     return sum(step.state in (StepState.DONE, StepState.SKIPPED) for step in steps)
-
-
-def _silence(stored: StoredRun, now: datetime) -> int:
-    heard = stored.node.last_contact
-    seconds = int((now - heard).total_seconds()) if heard else 0
-    return seconds if seconds > SILENT_AFTER_S else 0
 
 
 NO_NEWS = 204
@@ -331,10 +323,7 @@ def _names(status: RunStatus) -> Names:
 
 
 def _stored(run_id: UUID) -> StoredRun:
-    stored = StoredRun.objects.select_related("node").defer("node__inventory_document").filter(pk=run_id).first()
-    if stored is None:
-        raise Http404
-    return stored
+    return get_object_or_404(StoredRun.objects.select_related("node").defer("node__inventory_document"), pk=run_id)
 
 
 def _status(run_id: UUID) -> RunStatus:

@@ -20,7 +20,6 @@ from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.proposal import (
     Proposal,
     ProposalFacts,
-    SsdHealth,
     Wanted,
     propose,
     propose_instead,
@@ -76,7 +75,10 @@ class Advice:
             inventory=self.inventory,
             pool=self.pool,
             wanted=wanted_by(seen.log, seen.cache, seen.log_size, self.cache_size) if seen else NOTHING_SEEN,
-            health={key: _health_of(disk) for key, disk in self.health.items()},
+            health={
+                key: ssd_health(findings_about(disk), disk.percent_used, disk.power_loss)
+                for key, disk in self.health.items()
+            },
             vetoes=vetoes_by_disk(self.node.platform.vetoes, self.inventory),
         )
 
@@ -131,7 +133,3 @@ def recently_watched(node: Node, pool_guid: str) -> Watched | None:
     return cache.get_or_set(
         f"wizard-watched-{node.pk}-{pool_guid}", lambda: watched(series_of(node, pool_guid), timezone.now()), SEEN_FOR_S
     )
-
-
-def _health_of(disk: StoredDisk) -> SsdHealth:
-    return ssd_health(findings_about(disk), disk.percent_used, disk.power_loss)

@@ -61,7 +61,9 @@ def disk_choices(
     inventory: Inventory, pool: Pool, draft: Draft, vetoes: tuple[Veto, ...] = ()
 ) -> tuple[DiskChoice, ...]:
     """Every disk, the most suitable first; `vetoes` are those of the host's platform."""
-    partners = frozenset(map(physical, _partner_disks(inventory, pool, draft)))
+    side = find_log_side(pool, draft.attach_to) if draft.attach_to else None  # of the log that is to become a mirror
+    partner = inventory.partition_at(side.path) if side else None
+    partners = frozenset({physical(partner[0])} if partner else ())
     choices = (_choice(disk, pool, inventory.host, draft, partners, vetoes) for disk in inventory.disks)
     order = list(Standing)
     return tuple(sorted(choices, key=lambda choice: order.index(choice.standing)))
@@ -129,10 +131,3 @@ def _standing(disk: Disk, refusal: Refused | None) -> Standing:
     if warnings_for_disk(disk):
         return Standing.DISCOURAGED if not disk.partitions else Standing.FREE_SPACE
     return Standing.FREE_SPACE if disk.partitions else Standing.SUITABLE
-
-
-def _partner_disks(inventory: Inventory, pool: Pool, draft: Draft) -> tuple[Disk, ...]:
-    """The disk of the log that is to become a mirror."""
-    side = find_log_side(pool, draft.attach_to) if draft.attach_to else None
-    found = inventory.partition_at(side.path) if side else None
-    return (found[0],) if found else ()

@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.change.models import StoredRun, StoredRunState, readable
-from nasadvisor.console.change.plans import review_of
+from nasadvisor.console.change.plans import on_to_review, plan_for
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.console.wording.statements import said
+from nasadvisor.domain.change.plan import PlanRefused, PlanRequest
 from nasadvisor.domain.health.pool_findings import name_of
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.logs import OFFLINE
@@ -19,7 +23,18 @@ from nasadvisor.domain.storage.logs import OFFLINE
 @operator_required
 def take_log_out(request: HttpRequest, pool_guid: str, log_guid: str) -> HttpResponse:
     """Make the plan and show it; nothing is changed before its review is confirmed."""
-    return review_of(request, PlanRequest(pool_guid, dead_log=log_guid))
+    return _review_of(request, PlanRequest(pool_guid, dead_log=log_guid))
+
+
+def _review_of(request: HttpRequest, wish: PlanRequest) -> HttpResponse:
+    """Make the plan of a wish of which nothing is left to choose, and show it; or say on the pool's page why not."""
+    node, inventory, pool = pool_or_404(request, wish.pool_guid)
+    plan = plan_for(wish, inventory)
+    if isinstance(plan, PlanRefused):
+        for refusal in plan.refusals:
+            messages.warning(request, said(refusal))
+        return redirect("pool", pool.guid)
+    return on_to_review(request, plan, node)
 
 
 @dataclass(frozen=True)
@@ -59,7 +74,7 @@ def switches_of(pool: Pool, inventory: Inventory, node: Node) -> tuple[CacheSwit
 @operator_required
 def take_cache_out(request: HttpRequest, pool_guid: str, cache_guid: str) -> HttpResponse:
     """Make the plan and show it; nothing is changed before its review is confirmed."""
-    return review_of(request, PlanRequest(pool_guid, offline_cache=cache_guid))
+    return _review_of(request, PlanRequest(pool_guid, offline_cache=cache_guid))
 
 
 def _taking_out(pool: Pool, node: Node) -> dict[str, StoredRun]:
