@@ -18,7 +18,7 @@ from nasadvisor.cli.storage.disks import find_disk, find_pool
 from nasadvisor.cli.watching import findings_in, reading_in, watch
 from nasadvisor.domain.change.actions import Naming
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.change.proposal import NOT_NEEDED, Proposal, ProposalFacts, SsdHealth, Wanted, propose
+from nasadvisor.domain.change.proposal import NOT_NEEDED, Proposal, ProposalFacts, SsdHealth, propose
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
@@ -44,11 +44,17 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
         Refusal: nothing helps, nothing is fit, or the pool could not be watched.
     """
     click.echo(f"Watching pool {pool.name} for {duration(seconds)}, which is all that this goes by …", err=True)
-    wanted = _wanted(services, pool, seconds)
+    sample, facts = watch(services, pool, seconds, every=5)
+    workload = workload_of(sample, facts)
     known = ProposalFacts(
         inventory=inventory,
         pool=pool,
-        wanted=wanted,
+        wanted=wanted_by(
+            judge_log(workload, facts, SPOT),
+            judge_cache(workload, facts, SPOT),
+            recommend_log(workload, facts),
+            recommend_cache(workload),
+        ),
         health=_health(services),
         vetoes=vetoes_by_disk(services.platforms(inventory).vetoes, inventory),
     )
@@ -61,30 +67,17 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     return proposal.request
 
 
-def _wanted(services: Services, pool: Pool, seconds: int) -> Wanted:
-    sample, facts = watch(services, pool, seconds, every=5)
-    workload = workload_of(sample, facts)
-    return wanted_by(
-        judge_log(workload, facts, SPOT),
-        judge_cache(workload, facts, SPOT),
-        recommend_log(workload, facts),
-        recommend_cache(workload),
-    )
-
-
 def _health(services: Services) -> Mapping[str, SsdHealth]:
     """What the disks say of themselves now, by key."""
     answers: list[DiskAnswer] = []
     services.health().sweep(answers.extend)
-    return {answer.disk_key: _health_of(answer) for answer in answers}
-
-
-def _health_of(answer: DiskAnswer) -> SsdHealth:
-    reading = reading_in(answer)
-    findings = findings_in(answer, reading)
-    if reading is None:
-        return ssd_health(findings, None, "")
-    return ssd_health(findings, reading.percent_used, weigh(reading.power_loss).protection.value)
+    health: dict[str, SsdHealth] = {}
+    for answer in answers:
+        reading = reading_in(answer)
+        percent_used = None if reading is None else reading.percent_used
+        protection = "" if reading is None else weigh(reading.power_loss).protection.value
+        health[answer.disk_key] = ssd_health(findings_in(answer, reading), percent_used, protection)
+    return health
 
 
 def _said(proposal: Proposal) -> Iterator[str]:

@@ -32,15 +32,12 @@ class Progress:
             self.report(run.id)
         with contextlib.suppress(OSError):
             self._once("begin", f"Run {run.id}")
-            self._tell(run)
-
-    def _tell(self, run: Run) -> None:
-        for step in run.steps:
-            self._tell_step("do", step, len(run.steps))
-        if run.state in TITLES:
-            self._once(TITLES[run.state], TITLES[run.state])
-        for step in run.undo_steps:
-            self._tell_step("undo", step, len(run.undo_steps))
+            for step in run.steps:
+                self._tell_step("do", step, len(run.steps))
+            if run.state in TITLES:
+                self._once(TITLES[run.state], TITLES[run.state])
+            for step in run.undo_steps:
+                self._tell_step("undo", step, len(run.undo_steps))
 
     def _tell_step(self, list_name: str, step: Step, count: int) -> None:
         key = f"{list_name} {step.number}"

@@ -1,5 +1,4 @@
-"""The commands that change the host (`apply`, `undo`, `finish`, `keep`), and those that tell what was done (`runs`,
-`show`)."""
+"""`nasadvisor apply`, `undo`, `finish`, `keep` change the host, or what becomes of it; `runs` and `show` tell of it."""
 
 import json
 import signal
@@ -19,10 +18,9 @@ from nasadvisor.cli.options import TrialLength
 from nasadvisor.cli.services import Services, services_for, who
 from nasadvisor.cli.tables import command_line, heading, minute_of, paragraph, table
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.runs import CommandRan, Run, RunState, Step
+from nasadvisor.domain.change.runs import Run, RunState, Step
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.change.undo import cannot_be_undone
-from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.units import MINUTE_S
 from nasadvisor.host.change.journal import JournalUnwritable
@@ -204,7 +202,9 @@ def _attention_if_begun(services: Services, run_id: str) -> Iterator[None]:
 def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool) -> None:
     """Say how a run ended, and end with the code for it."""
     code, sentence = endings.get(run.state, UNCLEAR)
-    reasons = [str(refusal) for refusal in run.refusals] or [str(step.note) for step in _noted_steps(run)]
+    reasons = [str(refusal) for refusal in run.refusals] or [
+        str(step.note) for step in (*run.steps, *run.undo_steps) if step.note
+    ]
     if as_json:
         notes = [str(finding) for finding in run.findings]
         click.echo(
@@ -230,10 +230,6 @@ def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool)
     click.get_current_context().exit(code)
 
 
-def _noted_steps(run: Run) -> tuple[Step, ...]:
-    return tuple(step for step in (*run.steps, *run.undo_steps) if step.note)
-
-
 @click.command()
 @click.option("--in-place", is_flag=True, help="Only those that have left something here, by their records.")
 @json_option
@@ -247,8 +243,11 @@ def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([to_document(run) for run in (*found.runs, *found.unreadable)], ensure_ascii=False))
     elif found.runs or found.unreadable:
-        rows = (*map(_row, found.runs), *map(_unreadable_row, found.unreadable))
-        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), rows)
+        unreadable = (
+            (run.id, minute_of(run.started_at) or "?", run.pool_name or "?", run.state, run.by or "?")
+            for run in found.unreadable
+        )
+        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), (*map(_row, found.runs), *unreadable))
     else:
         click.echo("No run has left anything on this host." if in_place else "No changes on this host yet.")
     for run in found.unreadable:
@@ -276,8 +275,7 @@ def show(ctx: click.Context, run_id: str, as_json: bool) -> None:
     if run.undo_steps:
         heading("Steps back")
         _print_steps(run.undo_steps)
-    _print_statements(run)
-    _print_next(run)
+    _print_end(run)
 
 
 def said_of_trial(run: Run) -> str:
@@ -310,34 +308,24 @@ def _row(run: Run) -> tuple[str, ...]:
     return (run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, state, run.by)
 
 
-def _unreadable_row(run: UnreadableRun) -> tuple[str, ...]:
-    return (run.id, minute_of(run.started_at) or "?", run.pool_name or "?", run.state, run.by or "?")
-
-
 def _print_steps(steps: tuple[Step, ...]) -> None:
     for step in steps:
         paragraph(f"{step.what}: {step.state}", f"{step.number + 1:>3}. ")
         if step.note:
             paragraph(str(step.note), "     ")
         for ran in step.ran:
-            _print_command(ran)
+            click.echo(f"     $ {command_line(ran.argv)}  (exit code {ran.code}, {ran.seconds:.1f} s)")
+            for line in (*ran.stdout.splitlines(), *ran.stderr.splitlines()):
+                click.echo(f"       {line}")
 
 
-def _print_command(ran: CommandRan) -> None:
-    click.echo(f"     $ {command_line(ran.argv)}  (exit code {ran.code}, {ran.seconds:.1f} s)")
-    for line in (*ran.stdout.splitlines(), *ran.stderr.splitlines()):
-        click.echo(f"       {line}")
-
-
-def _print_statements(run: Run) -> None:
+def _print_end(run: Run) -> None:
+    """What is to be said of it as a whole, and what can be done next."""
     statements = (*run.refusals, *run.findings)
     if statements:
         click.echo()
     for statement in statements:
         paragraph(str(statement), "")
-
-
-def _print_next(run: Run) -> None:
     if run.can_finish or run.can_undo:
         click.echo()
     if run.can_finish:
