@@ -28,7 +28,7 @@ from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import in_evidence
-from nasadvisor.domain.health.wear.roles import Ingest, expected_ingest
+from nasadvisor.domain.health.wear.ingest import Ingest, expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MINUTE_S, gigabytes_text, size_text
 from nasadvisor.host.evidence.measuring.records import kept_measurements

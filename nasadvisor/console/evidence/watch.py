@@ -23,7 +23,7 @@ from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.workload import Workload, workload_of
-from nasadvisor.domain.health.wear.roles import expected_ingest
+from nasadvisor.domain.health.wear.ingest import expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import to_document

@@ -10,7 +10,7 @@ from nasadvisor.domain.evidence.pool_facts import PoolFacts, Tunables
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.workload import workload_of
-from nasadvisor.domain.health.wear.roles import ingest_of
+from nasadvisor.domain.health.wear.ingest import ingest_of
 from nasadvisor.domain.units import DAY_S, GIB, MIB, TIB
 from tests.unit.domain.evidence.pools import CACHE_LEAF, DAY, LEAVES, facts, readers
 
