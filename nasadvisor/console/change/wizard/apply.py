@@ -25,6 +25,7 @@ from nasadvisor.console.change.wizard.progress import ProgressItem, WizardStep, 
 from nasadvisor.console.change.wizard.wear import wear_of
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switching import usual_length
+from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.health.alerts.disk_badges import badges_in, badges_on
@@ -88,7 +89,9 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     context["back"] = _back(stored.plan)
     if inventory and shown:
         wear = wear_of(stored.plan, stored.node, inventory)
-        context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
+        series = series_of(stored.node, stored.plan.request.pool_guid)
+        gist = gist_of(stored.plan, inventory, wear, series.waiting if series else None)
+        context |= {"wear": wear, "gist": gist}
         context["pool_badges"] = badges_in(shown.before, badges_on(stored.node))
         context["names"] = names_of(stored.plan, stored.node, inventory)
         guid = stored.plan.request.pool_guid

@@ -1,7 +1,7 @@
 """A plan in words: in a line for the side of the wizard, the apply button and the history, in five for its review."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,10 +10,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.change.wizard.wear import PlanWear
+from nasadvisor.console.evidence.options import gain_words
 from nasadvisor.console.wording.statements import localized, said, unbroken
 from nasadvisor.domain.change.actions import Category, Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk, Inventory
@@ -44,7 +46,7 @@ class Gist:
 
     `blank` are the SSDs on which there is nothing, `erased` those with data that no tool recognises, `shared` those
     whose partitions stay. `memory` is None without a cache. `wear` has, for each SSD, when it reaches its rated writes
-    in its new roles, None where that is unknown.
+    in its new roles, None where that is unknown. `expected` is how much less programs wait, as far as that is known.
     """
 
     added: tuple[Added, ...]
@@ -55,11 +57,12 @@ class Gist:
     shared: tuple[str, ...]
     memory: HeaderMemory | None
     wear: tuple[tuple[str, Spread | None], ...]
+    expected: tuple[str, ...]
     stays: tuple[str | Promise, ...]
 
 
-def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None) -> Gist:
-    """The five lines of a plan against the inventory it was made for."""
+def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None = None, waiting: PoolWaiting | None = None) -> Gist:
+    """The lines of a plan against the inventory it was made for."""
     disks = [disk for key in plan.request.disks if (disk := inventory.disk(key))]
     erased = {action.disk_key for action in plan.erasures}
     cache_bytes = sum(piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE)
@@ -72,8 +75,17 @@ def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None) -> Gist:
         shared=_labels(disk for disk in disks if disk.partitions),
         memory=header_memory(cache_bytes) if cache_bytes else None,
         wear=tuple((each.label, each.rows[-1][1].years_left) for each in wear.disks if each.rows) if wear else (),
+        expected=tuple(_expected(plan, waiting)) if waiting else (),
         stays=tuple(_STAYS.get(finding.code) or finding.said(gettext) for finding in cannot_be_undone(plan)),
     )
+
+
+def _expected(plan: Plan, waiting: PoolWaiting) -> Iterator[str]:
+    roles = {piece.role for piece in plan.slices}
+    for role, name, relief in ((Role.LOG, _("Log"), waiting.log), (Role.CACHE, _("Cache"), waiting.cache)):
+        words = gain_words(relief, waiting.waits) if role in roles else ""
+        if words:
+            yield f"{name}: {words}"
 
 
 def _added(plan: Plan, inventory: Inventory) -> list[Added]:

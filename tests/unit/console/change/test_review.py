@@ -13,9 +13,12 @@ from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.wizard.acceptance import risks_in
 from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.change.wizard.plan_summary import gist_of
+from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.domain.evidence.options import NO_WAIT, PoolWaiting, Relief, Wait, Waiting, Waits
 from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.accounts.authenticators import Device
@@ -130,11 +133,19 @@ class TestRisks:
     ) -> None:
         show(host, with_disk(home_server(), NVME1, unrecognised_at=4096))
         stored = plan_of(operator)
-        gist = gist_of(stored.plan, with_disk(home_server(), NVME1, unrecognised_at=4096), None)
+        gist = gist_of(stored.plan, with_disk(home_server(), NVME1, unrecognised_at=4096))
         erased, blank = gist.erased[0], gist.blank[0]
         page = text(operator.get(f"/plans/{stored.id}/"))
         assert f"The data on {erased} that no tool here recognises." in page
         assert re.search(rf"Nothing: {re.escape(blank)} is blank", page)
+
+    def test_the_gain_that_is_expected_stands_beside_what_is_added(self, operator: Client) -> None:
+        known = PoolWaiting(Waits(Wait(1800, 3600, 7200), NO_WAIT), Relief(Waiting.COMMITS, 0.5, 0.9), None)
+        stored = plan_of(operator)
+        assert "Expected gain" not in text(operator.get(f"/plans/{stored.id}/"))
+        SampledPool.objects.create(node=stored.node, guid=TANK, name="tank", waiting_document=to_document(known))
+        page = text(operator.get(f"/plans/{stored.id}/")).replace("\N{NO-BREAK SPACE}", " ")
+        assert "Log: 30 min to 54 min less waiting a day" in page
 
     def test_the_tick_alone_does_not_stand_for_the_password(self, operator: Client, sent: list[Sent]) -> None:
         stored = plan_of(operator, log_on=NVME2)
