@@ -125,19 +125,14 @@ def form_of(name: str) -> type:
     return next(form for form, kind in _registry.items() if kind.name == name and isinstance(form, type))
 
 
-def kinds_between_console_and_host() -> tuple[Kind, ...]:
-    """The kinds that both know, so that one can tell the other its numbers."""
-    return tuple(dict.fromkeys(_registry[kind.of] for kind in _KINDS))
-
-
 def all_kinds() -> tuple[Kind, ...]:
     """Every kind that is registered, each once."""
     return tuple(dict.fromkeys(_registry.values()))
 
 
 def own_schema_versions(node: str = "") -> SchemaVersions:
-    """What a host of this name speaks, or the console of this release."""
-    return SchemaVersions(node, __version__, {kind.name: kind.number for kind in kinds_between_console_and_host()})
+    """What a host of this name speaks, or the console of this release: the numbers of the kinds that both know."""
+    return SchemaVersions(node, __version__, {_registry[kind.of].name: _registry[kind.of].number for kind in _KINDS})
 
 
 for _kind in _KINDS:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -130,11 +130,6 @@ class Records:
 
     def _paths(self) -> list[Path]:
         return sorted(self.directory.glob(f"*{SUFFIX}"))
-
-
-def taken_back(record: Record) -> Record:
-    """The same, when nothing of it is left in the pool."""
-    return replace(record, state=RecordState.TAKEN_BACK)
 
 
 def _read(path: Path) -> Record:

@@ -20,7 +20,7 @@ from plugins.truenas.api import refusals as here
 from plugins.truenas.api.errors import EndNotSeen, JobFailed, TakenBackInPart
 from plugins.truenas.api.jobs import Desk, first_under_way, follow, job_number, picture_after, picture_now
 from plugins.truenas.api.reading import Picture, read_picture
-from plugins.truenas.api.records import Record, taken_back
+from plugins.truenas.api.records import Record, RecordState
 from plugins.truenas.api.remains import Remnant, against_saying_gone, learnt, notes_on_disks, remnants
 from plugins.truenas.hazards import is_whole
 
@@ -128,7 +128,7 @@ def _closed(record: Record, desk: Desk, notes: list[Statement]) -> tuple[Record,
     )
     if refusals:
         raise RulesForbid(refusals)
-    closed = desk.records.write(taken_back(record))
+    closed = desk.records.write(replace(record, state=RecordState.TAKEN_BACK))
     return closed, (*notes, *_notes_on_disks(record, picture, desk))
 
 
