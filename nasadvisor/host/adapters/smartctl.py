@@ -77,20 +77,20 @@ def ask(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> Reply:
     return reply
 
 
-def ask_id_ctrl(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> str:
+def ask_id_ctrl(runner: Runner, disk: Disk) -> str:
     """What an NVMe controller says of itself, as JSON; "" for other disks and where nvme-cli is missing or fails."""
-    return _ask_nvme(runner, disk, ("id-ctrl",), timeout_s)
+    return _ask_nvme(runner, disk, ("id-ctrl",))
 
 
-def ask_ocp(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> str:
+def ask_ocp(runner: Runner, disk: Disk) -> str:
     """The log of data-centre drives (page C0h) as JSON; "" where there is none. nvme-cli checks that it is that log."""
-    return _ask_nvme(runner, disk, ("ocp", "smart-add-log"), timeout_s)
+    return _ask_nvme(runner, disk, ("ocp", "smart-add-log"))
 
 
-def _ask_nvme(runner: Runner, disk: Disk, question: tuple[str, ...], timeout_s: float) -> str:
+def _ask_nvme(runner: Runner, disk: Disk, question: tuple[str, ...]) -> str:
     if disk.bus is not Bus.NVME or not runner.has(Tool.NVME):
         return ""
-    command = Command(Tool.NVME, (*question, "-o", "json", device_of(disk)), timeout_s, ANY_CODE)
+    command = Command(Tool.NVME, (*question, "-o", "json", device_of(disk)), TIMEOUT_S, ANY_CODE)
     try:
         output = runner.run(command)
     except CommandTimedOut:

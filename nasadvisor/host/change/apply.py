@@ -16,7 +16,7 @@ from nasadvisor.domain.change.runs import (
     RunState,
     StepState,
 )
-from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden, vetoes_of
+from nasadvisor.domain.fleet.platforms import Vetoes, vetoes_of
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
@@ -35,7 +35,7 @@ NOT_SEEN: Final = Statement(
 )
 
 
-def apply_checked(plan: Plan, book: Logbook, gate: Gate, vetoes: Vetoes = nothing_forbidden) -> Run:
+def apply_checked(plan: Plan, book: Logbook, gate: Gate, vetoes: Vetoes) -> Run:
     """Run a fresh plan whose start is in the logbook. The host lock is held by the caller."""
     try:
         inventory = gate.inventory()
@@ -96,7 +96,7 @@ def run_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory, goal:
     return book.end(RunState.ATTENTION, missing) if missing else book.end(RunState.APPLIED)
 
 
-def finish_checked(plan: Plan, book: Logbook, gate: Gate, vetoes: Vetoes = nothing_forbidden) -> Run:
+def finish_checked(plan: Plan, book: Logbook, gate: Gate, vetoes: Vetoes) -> Run:
     """Finish an interrupted run whose continuation is in the logbook: classify each step, then run what is left."""
     try:
         inventory = gate.inventory()

@@ -41,7 +41,7 @@ from nasadvisor.domain.change.runs import (
 from nasadvisor.domain.change.undo import Left, stays_after_undo
 from nasadvisor.domain.change.undo_checks import is_readable, why_skipped
 from nasadvisor.domain.change.unreadable_runs import pool_now, traces_of
-from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden, vetoes_of, warnings_with_undo
+from nasadvisor.domain.fleet.platforms import Vetoes, vetoes_of, warnings_with_undo
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
@@ -62,7 +62,7 @@ BEFORE_ANYTHING: Final = frozenset({"slice-needed", "slice-twice"})
 """Codes of what stands against deleting a slice and must be settled before anything else is taken back."""
 
 
-def undo_checked(plan: Plan, book: Logbook, gate: Gate, by: str, vetoes: Vetoes = nothing_forbidden) -> Run:
+def undo_checked(plan: Plan, book: Logbook, gate: Gate, by: str, vetoes: Vetoes) -> Run:
     """Undo what a run did, however far it got. The host lock is held by the caller.
 
     If a rule forbids the first change, nothing is changed and the run stays as it was, with the refusal.

@@ -82,7 +82,7 @@ class Advice:
             vetoes=vetoes_by_disk(self.node.platform.vetoes, self.inventory),
         )
 
-    def proposal(self, way: PoolGoal = ANYTHING) -> Proposal:
+    def proposal(self, way: PoolGoal) -> Proposal:
         """What we would add, which SSD would become the new side of a log, or which would carry the new one."""
         if way.dead_log:
             return propose_instead(replace(self.known, wanted=self._wanted_anyway), way.dead_log)

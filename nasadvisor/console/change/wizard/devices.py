@@ -57,9 +57,7 @@ class DiskChoice:
         return self.refusal is None and self.log_refusal is None
 
 
-def disk_choices(
-    inventory: Inventory, pool: Pool, draft: Draft, vetoes: tuple[Veto, ...] = ()
-) -> tuple[DiskChoice, ...]:
+def disk_choices(inventory: Inventory, pool: Pool, draft: Draft, vetoes: tuple[Veto, ...]) -> tuple[DiskChoice, ...]:
     """Every disk, the most suitable first; `vetoes` are those of the host's platform."""
     side = find_log_side(pool, draft.attach_to) if draft.attach_to else None  # of the log that is to become a mirror
     partner = inventory.partition_at(side.path) if side else None

@@ -92,13 +92,13 @@ class PoolGoal:
         return bool(self.attach_to or self.dead_log)
 
 
-def pool_choices(inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> tuple[PoolChoice, ...]:
+def pool_choices(inventory: Inventory, vetoes: tuple[Veto, ...]) -> tuple[PoolChoice, ...]:
     """Every pool, usable ones first; `vetoes` are those of the host's platform."""
     choices = (pool_choice(pool, inventory, vetoes) for pool in inventory.pools)
     return tuple(sorted(choices, key=lambda choice: (choice.refusal is not None, choice.pool.name)))
 
 
-def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> PoolChoice:
+def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...]) -> PoolChoice:
     """One pool."""
     log_answer = can_use_pool(pool, inventory.host, adds_log=True)
     single_log = single_log_of(pool)
