@@ -64,6 +64,11 @@ def test_a_disk_whose_sectors_are_larger_than_a_block_of_the_pool_is_refused_to_
     assert can_have_slice(disk, MACHINE.host) == Allowed()
 
 
+def test_of_a_disk_with_larger_sectors_that_may_not_be_used_at_all_that_is_said() -> None:
+    disk = replace(BLANK, identity=replace(BLANK.identity, logical_sector_bytes=4096), holds=(MOUNTED,))
+    assert can_be_target(disk, replace(tank_of(MACHINE), ashift=9), MACHINE.host) == DiskHeld(disk, MOUNTED)
+
+
 @pytest.mark.parametrize("ashift", [0, -1, 17])
 def test_a_pool_whose_blocks_are_not_known_does_not_speak_against_a_disk(ashift: int) -> None:
     """That is refused by itself when a plan is made."""
