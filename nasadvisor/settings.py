@@ -81,8 +81,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "nasadvisor.console.web.host_names.KnownNames",
-    "nasadvisor.console.web.private_pages.PrivatePages",
+    "nasadvisor.console.web.middleware.KnownNames",
+    "nasadvisor.console.web.middleware.PrivatePages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -113,7 +113,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "nasadvisor.console.home.frame.frame",
-                "nasadvisor.console.home.preview.preview",
+                "nasadvisor.console.home.frame.preview",
             ],
             "loaders": ["django.template.loaders.filesystem.Loader"]
             if DEBUG

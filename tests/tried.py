@@ -147,7 +147,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/console/web/errors.py: journalctl -u nasadvisor-web
         nasadvisor/console/fleet/hosts.py: systemctl status %(service)s
         nasadvisor/console/fleet/hosts.py: systemctl status nasadvisor-host
-        nasadvisor/console/fleet/remote/pages.py: systemctl status nasadvisor-remote-redis
+        nasadvisor/console/fleet/nodes.py: systemctl status nasadvisor-remote-redis
         nasadvisor/console/health/alerts/host_findings.py: timedatectl
         nasadvisor/console/management/commands/receive.py: manage listen --help
         nasadvisor/console/change/runs/orders.py: systemctl status nasadvisor-host
@@ -283,7 +283,7 @@ TRIED: Final[dict[str, str]] = {
         power-loss-protection-unknown: nasadvisor health
     """,
     "tests/remote/test_joining.py::test_a_host_joins_under_the_name_that_was_chosen_on_the_console": """
-        nasadvisor/console/fleet/remote/pages.py: sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port} \
+        nasadvisor/console/fleet/nodes.py: sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port} \
             {token}
     """,
 }

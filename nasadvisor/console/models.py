@@ -5,7 +5,6 @@ from nasadvisor.console.accounts import models as account_models
 from nasadvisor.console.change import models as change_models
 from nasadvisor.console.evidence import models as evidence_models
 from nasadvisor.console.fleet import models as fleet_models
-from nasadvisor.console.fleet.remote import models as remote_models
 from nasadvisor.console.health import models as health_models
 from nasadvisor.console.health.alerts import models as alert_models
 from nasadvisor.console.health.api import models as api_models
@@ -20,6 +19,5 @@ __all__ = [
     "evidence_models",
     "fleet_models",
     "health_models",
-    "remote_models",
     "report_models",
 ]

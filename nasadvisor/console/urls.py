@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console.home import about, overview, pool_page, preview
+from nasadvisor.console.home import about, frame, overview, pool_page
 from nasadvisor.console.wording import explain
 
 urlpatterns = [
@@ -16,13 +16,10 @@ urlpatterns = [
     path("explain/", explain.explain_all, name="explain"),
     path("explain/<slug:code>/", explain.explain, name="explain-code"),
     path("settings/", about.settings_page, name="settings"),
-    path("preview/", preview.progress, name="preview"),
+    path("preview/", frame.progress, name="preview"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.evidence.urls")),
-    path("", include("nasadvisor.console.health.disks.urls")),
-    path("", include("nasadvisor.console.health.alerts.urls")),
-    path("", include("nasadvisor.console.health.reports.urls")),
-    path("", include("nasadvisor.console.health.api.urls")),
+    path("", include("nasadvisor.console.health.urls")),
     path("", include("nasadvisor.console.worker.urls")),
     path("", include("nasadvisor.console.change.urls")),
     path("", include("nasadvisor.console.fleet.urls")),

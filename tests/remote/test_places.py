@@ -10,8 +10,8 @@ import redis
 from django.test import override_settings
 from django.utils import timezone
 
-from nasadvisor.console.fleet.remote import places
 from nasadvisor.console.fleet.remote.listening import Listening, folder, listen
+from nasadvisor.console.worker import enrolment
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.host.fleet.joining import sign_in
 from tests.remote.conftest import Console, as_node
@@ -49,7 +49,7 @@ def test_strangers_who_say_nothing_keep_no_host_out(console: Console, nas1: Cons
         sign_in(nas1)
     console.look()
     sign_in(nas1)
-    assert connected(console) <= places.MOST_OF_STRANGERS + 3
+    assert connected(console) <= enrolment.MOST_OF_STRANGERS + 3
 
 
 def test_a_host_that_takes_all_places_keeps_only_its_share(
@@ -63,7 +63,7 @@ def test_a_host_that_takes_all_places_keeps_only_its_share(
         connection.send_command("BRPOP", "host.nas2", 0)
     console.look()
     of_users = [each["user"] for each in console.inbox.service.client_list()]
-    assert of_users.count("node.nas2") == places.MOST_OF_A_HOST
+    assert of_users.count("node.nas2") == enrolment.MOST_OF_A_HOST
     sign_in(nas1)
 
 

@@ -1,5 +1,5 @@
 """Telling people what changed about their own way in, whoever did it: at their next sign-in, on the page of their
-account, and by e-mail where they gave an address (`nasadvisor.console.health.alerts.account_mail`).
+account, and by e-mail where they gave an address (`nasadvisor.console.health.alerts.deliver`).
 """
 
 from typing import Final

@@ -18,8 +18,7 @@ from django.utils import timezone
 
 from nasadvisor.console.accounts.audit_models import Act, AuditEntry
 from nasadvisor.console.accounts.roles import admin_required, user_of
-from nasadvisor.console.web.csv_cells import cells
-from nasadvisor.console.web.sanitise import sanitised
+from nasadvisor.console.web.sanitise import cells, sanitised
 
 log = logging.getLogger("nasadvisor.audit")
 

@@ -26,8 +26,13 @@ from nasadvisor.console.accounts.lock_out import LockOutSubject, MustWait, count
 from nasadvisor.console.accounts.models import Guessed
 from nasadvisor.console.accounts.roles import View, admin_required, may_change, user_of
 from nasadvisor.console.accounts.second_factor.factors import has_factor
-from nasadvisor.console.accounts.second_factor.passkey_offers import Purpose
-from nasadvisor.console.accounts.second_factor.second_factor_form import PASSKEY, ask_for_factor, given_in, is_right
+from nasadvisor.console.accounts.second_factor.second_factor_form import (
+    PASSKEY,
+    Purpose,
+    ask_for_factor,
+    given_in,
+    is_right,
+)
 from nasadvisor.console.accounts.single_sign_on import why_no_password
 from nasadvisor.console.secrets import SecretUnreadable
 from nasadvisor.console.wording.statements import said

@@ -32,8 +32,7 @@ from nasadvisor.console.accounts.passwords import refuse_wrong_factor, wrong_pas
 from nasadvisor.console.accounts.required_setup import has_given_password
 from nasadvisor.console.accounts.roles import UserRole, set_role, user_of
 from nasadvisor.console.accounts.second_factor.factors import has_factor
-from nasadvisor.console.accounts.second_factor.passkey_offers import Purpose
-from nasadvisor.console.accounts.second_factor.second_factor_form import ask_for_factor
+from nasadvisor.console.accounts.second_factor.second_factor_form import Purpose, ask_for_factor
 from nasadvisor.console.accounts.second_factor.second_step import begin_second_step, must_wait
 from nasadvisor.console.accounts.single_sign_on import IN_SESSION, offer
 

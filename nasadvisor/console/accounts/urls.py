@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from nasadvisor.console.accounts import audit, own_account, passkey_pages, sessions, sign_in, users
+from nasadvisor.console.accounts import audit, own_account, sessions, sign_in, users
 from nasadvisor.console.accounts.second_factor import second_step
 
 urlpatterns = [
@@ -17,10 +17,10 @@ urlpatterns = [
     path("settings/account/", own_account.account, name="account"),
     path("settings/account/authenticator/", own_account.authenticator, name="authenticator"),
     path("settings/account/factor/remove/", own_account.remove_authenticator, name="factor-remove"),
-    path("settings/account/passkeys/add/", passkey_pages.add, name="passkey-add"),
-    path("settings/account/passkeys/make/", passkey_pages.make, name="passkey-make"),
-    path("settings/account/passkeys/challenge/", passkey_pages.challenge, name="passkey-challenge"),
-    path("settings/account/passkeys/<int:pk>/remove/", passkey_pages.remove, name="passkey-remove"),
+    path("settings/account/passkeys/add/", own_account.add_passkey, name="passkey-add"),
+    path("settings/account/passkeys/make/", own_account.make_passkey, name="passkey-make"),
+    path("settings/account/passkeys/challenge/", own_account.passkey_challenge, name="passkey-challenge"),
+    path("settings/account/passkeys/<int:pk>/remove/", own_account.remove_passkey, name="passkey-remove"),
     path("settings/account/address/", own_account.address, name="account-address"),
     path("settings/account/recovery-codes/", own_account.recovery_codes, name="recovery-codes"),
     path("settings/sessions/", sessions.sessions, name="sessions"),
@@ -28,7 +28,7 @@ urlpatterns = [
     path("settings/sessions/<str:session_id>/end/", sessions.end_session, name="session-end"),
     path("login/", sign_in.SignIn.as_view(), name="login"),
     path("login/code/", second_step.second_step, name="login-code"),
-    path("login/passkey/", passkey_pages.login_challenge, name="login-passkey"),
+    path("login/passkey/", own_account.login_challenge, name="login-passkey"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", sign_in.ChangePassword.as_view(), name="password_change"),
     path("setup/<str:token>/", sign_in.setup, name="setup"),

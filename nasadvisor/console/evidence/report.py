@@ -22,8 +22,8 @@ from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import series_of
-from nasadvisor.console.web.csv_cells import cells
 from nasadvisor.console.web.errors import OtherRelease
+from nasadvisor.console.web.sanitise import cells
 from nasadvisor.console.wording.statements import localized, unbroken
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare

@@ -1,4 +1,4 @@
-"""Nodes with their last inventory.
+"""Nodes with their last inventory, and tokens with which hosts on other machines join.
 
 Documents are stored as the codec writes them (`documents.to_document`) and read back only through the typed properties
 of the models, so nobody works on raw JSON.
@@ -8,6 +8,7 @@ import uuid
 from functools import cached_property, lru_cache
 from typing import ClassVar, Final
 
+from django.conf import settings
 from django.db import models
 
 from nasadvisor.console.wording.statements import read_statement
@@ -83,3 +84,22 @@ def _decoded_inventory(node_pk: int, version: uuid.UUID) -> Inventory | None:
     del version  # part of the key only: a document that is newer than asked for is as good
     document = Node.objects.values_list("inventory_document", flat=True).filter(pk=node_pk).first()
     return document_or_none(Inventory, document)
+
+
+class JoinToken(models.Model):
+    """What lets one host join under one name, once. Only the SHA-256 of its secret is kept.
+
+    `used_at` is when that happened; its host then takes the answer, and the row goes soon after.
+    """
+
+    node_name = models.CharField(max_length=253, unique=True)
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering: ClassVar = ["node_name"]
+
+    def __str__(self) -> str:
+        return f"{self.node_name} until {self.expires_at:%Y-%m-%d %H:%M}"

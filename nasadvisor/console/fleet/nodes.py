@@ -1,23 +1,40 @@
-"""Choosing a node, asking it to read itself again, and forgetting one that is gone."""
+"""Choosing a node, asking it to read itself again, forgetting one that is gone, and adding hosts on other machines."""
 
 from datetime import datetime
+from typing import Final
 
+import redis.exceptions
+from django import forms
+from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
+from django.http.request import split_domain_port
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
-from nasadvisor.console.accounts.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
-from nasadvisor.console.accounts.roles import operator_required, user_of
+from nasadvisor.console.accounts.passwords import (
+    POSTED_FIELDS,
+    PasswordForm,
+    asked_of,
+    confirm_password,
+    confirmed_admin_required,
+    require_only,
+)
+from nasadvisor.console.accounts.roles import admin_required, operator_required, user_of
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.current_host import NODE_IN_SESSION, SILENT_AFTER, current_node
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.models import JoinToken, Node
+from nasadvisor.console.fleet.remote.joining import VALID_FOR, drop_token, new_token
+from nasadvisor.console.fleet.remote.listening import Listening, NotListening, listening
+from nasadvisor.domain.fleet.joining import bracketed, is_node_name
 from nasadvisor.domain.fleet.questions import READ_INVENTORY
 
 
@@ -76,3 +93,84 @@ def _page_before(request: HttpRequest) -> str:
 
 def _is_ours(request: HttpRequest, page: str) -> bool:
     return url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+
+
+_OF_ONESELF: Final = frozenset({"localhost", "::1"})
+_UNREACHABLE = (redis.exceptions.RedisError, OSError, NotListening)
+
+
+class AddHostForm(PasswordForm):
+    """A name for a host that shall join."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name of the host"),
+        max_length=253,
+        help_text=gettext_lazy("Letters, digits, dots and hyphens, as of its host name. The pages call it that."),
+    )
+    field_order = ("name", "password")
+
+    def clean_name(self) -> str:
+        """A name that the message service can tell from others, and that no host of this machine has."""
+        name = str(self.cleaned_data["name"]).strip()
+        if not is_node_name(name):
+            raise ValidationError(_("Use only letters, digits, dots and hyphens, with a letter or digit at both ends."))
+        if Node.objects.filter(name=name, access_digest="").exists():
+            raise ValidationError(_("A host of this machine has that name. Choose another one."))
+        return name
+
+
+@admin_required
+def add_host(request: HttpRequest) -> HttpResponse:
+    """Make a token, and show this once the command to type on the new host."""
+    where = listening()
+    form = asked_of(request, AddHostForm(request.POST if request.method == "POST" else None))
+    shown = ""
+    if where and request.method == "POST" and confirm_password(request, form):
+        try:
+            shown = _command(where, str(new_token(form.cleaned_data["name"], user_of(request), timezone.now())))
+            audit.record(request, Act.HOST_TOKEN_MADE, form.cleaned_data["name"])
+            form = asked_of(request, AddHostForm())
+        except _UNREACHABLE:
+            messages.error(request, _no_service())
+    context = {
+        "listening": where,
+        "form": form,
+        "shown": shown,
+        "valid_minutes": int(VALID_FOR.total_seconds()) // 60,
+        "tokens": JoinToken.objects.filter(used_at=None, expires_at__gt=timezone.now()).select_related("created_by"),
+        "listen_command": f"{settings.MANAGE_COMMAND} listen --address {_name_of_this_console(request)}",
+        "section": "settings",
+    }
+    return render(request, "fleet/add_host.html", context)
+
+
+@require_POST
+@confirmed_admin_required
+def take_back(request: HttpRequest, pk: int) -> HttpResponse:
+    """A token that is good no more."""
+    token = get_object_or_404(JoinToken, pk=pk)
+    try:
+        drop_token(token)
+    except _UNREACHABLE:
+        messages.error(request, _no_service())
+    else:
+        audit.record(request, Act.HOST_TOKEN_DROPPED, token.node_name)
+        messages.success(request, _("The token for %(node)s was taken back.") % {"node": token.node_name})
+    return redirect("add-host")
+
+
+def _name_of_this_console(request: HttpRequest) -> str:
+    """What the browser calls this machine; hosts may well reach it under the same name, but not by "localhost"."""
+    name = split_domain_port(request.get_host())[0].strip("[]")
+    return "NAME" if name in _OF_ONESELF or name.startswith("127.") else name
+
+
+def _command(where: Listening, token: str) -> str:
+    return f"sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port} {token}"
+
+
+def _no_service() -> str:
+    return _(
+        "The message service for other hosts does not answer, so nothing was changed. Look at it with "
+        "`systemctl status nasadvisor-remote-redis` and try again."
+    )

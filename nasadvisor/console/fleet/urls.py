@@ -3,7 +3,7 @@
 from django.urls import path
 
 from nasadvisor.console.fleet import nodes
-from nasadvisor.console.fleet.remote import pages as remote
+from nasadvisor.console.fleet import nodes as remote
 
 urlpatterns = [
     path("settings/hosts/add/", remote.add_host, name="add-host"),

@@ -18,13 +18,15 @@ from django.utils import timezone
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import whole_samples_of
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk, WrittenDay
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.evidence.samples import Sample
-from nasadvisor.domain.health.traffic_findings import pool_traffic
+from nasadvisor.domain.health.traffic_findings import pool_traffic, traffic_findings
 from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.health.wear.roles import UNATTRIBUTED, Attribution, RoleBytes, RoleShare, attribute
-from nasadvisor.domain.storage.inventory import Inventory, VdevClass
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.storage.inventory import Inventory, Pool, VdevClass
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import to_document
 
@@ -216,3 +218,17 @@ def _add_up(series: SampledPool, newest: int) -> None:
     week = list(whole_samples_of(series, Resolution.HOUR, begin, newest))
     add_hours(series, (hour for hour in week if hour.at > series.added_until))
     SampledPool.objects.filter(pk=series.pk).update(traffic_document=to_document(pool_traffic(week, series.facts)))
+
+
+HELD: Final = timedelta(hours=3)
+"""An hour of samples is added up soon after its end; one that is older says nothing about now."""
+
+
+def traffic_of(node: Node, pool: Pool, now: datetime) -> tuple[Finding, ...] | None:
+    """What there is to say; None where nobody watched of late, who cannot say that something is over."""
+    watched = SampledPool.objects.filter(node=node, guid=pool.guid, traffic_document__isnull=False)
+    series = watched.defer("facts_document", "names").first()
+    seen = series.traffic if series else None
+    if seen is None or now.timestamp() - seen.until > HELD.total_seconds():
+        return None
+    return (*traffic_findings(pool, seen.log), *traffic_findings(pool, seen.cache))

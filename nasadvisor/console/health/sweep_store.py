@@ -14,8 +14,16 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import UNWORKABLE, RawAnswer, SelfTestResult, StoredDisk
-from nasadvisor.console.health.readings import document_of, keep_readings, thin_readings
-from nasadvisor.console.health.smart_days import Days, days_of, growth_of, note_counts, thin_out
+from nasadvisor.console.health.readings import (
+    Days,
+    days_of,
+    document_of,
+    growth_of,
+    keep_readings,
+    note_counts,
+    thin_out,
+    thin_readings,
+)
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings, growth_findings
 from nasadvisor.domain.health.smart.attributes import SmartValue, crc_errors, reallocated, smart_values
 from nasadvisor.domain.health.smart.power_loss import weigh

@@ -36,7 +36,7 @@ from nasadvisor.console.home.first_hour import first_steps, is_closed
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_ssds
 from nasadvisor.console.storage.pools import helped_pools, open_pools
-from nasadvisor.console.wording.steps import lead_from
+from nasadvisor.console.wording.statements import lead_from
 from nasadvisor.domain.statements import Level
 
 RECENT_RUNS: Final = 5

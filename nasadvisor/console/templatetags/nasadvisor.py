@@ -25,8 +25,7 @@ from nasadvisor.console.health.sweeps import KNOWN_WORDS
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.wording.badges import Badge, badge_of_state
 from nasadvisor.console.wording.explain import BLANKS, address_of
-from nasadvisor.console.wording.statements import localized, marked, said, said_below, unbroken
-from nasadvisor.console.wording.steps import lead_from
+from nasadvisor.console.wording.statements import lead_from, localized, marked, said, said_below, unbroken
 from nasadvisor.domain.change.actions import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import Guest, guest_of

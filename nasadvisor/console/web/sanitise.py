@@ -6,7 +6,7 @@ watched. No browser of a person sends NUL, so a request with one is refused befo
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
@@ -110,3 +110,21 @@ class SanitisedTask(Task[..., Any]):
         """
         clean_args, clean_kwargs = accepted([args, kwargs])
         return super().__call__(*clean_args, **clean_kwargs)
+
+
+_BEGINS_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # OWASP, "CSV injection"
+
+
+def cells(row: Iterable[object]) -> list[str]:
+    """A row as text: ISO 8601 for times, "" for unknown."""
+    return [cell(value) for value in row]
+
+
+def cell(value: object) -> str:
+    """One cell; numbers stay numbers, whatever their sign."""
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    text = value.isoformat(timespec="seconds") if hasattr(value, "isoformat") else str(value)
+    return f"'{text}" if text.lstrip(" ").startswith(_BEGINS_FORMULA) else text

@@ -20,7 +20,7 @@ from nasadvisor.console.evidence.told import (
 )
 from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.quotas import Quota
-from nasadvisor.console.health.alerts.platform_delivery import store_notice_answer, store_notice_error
+from nasadvisor.console.health.alerts.deliver import store_notice_answer, store_notice_error
 from nasadvisor.console.health.inventory import store_inventory, store_inventory_error
 from nasadvisor.console.health.sweep_store import store_answers
 from nasadvisor.console.health.sweeps import (

@@ -12,7 +12,7 @@ from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.health import bytes_by_role, sweep_store, sweeps
-from nasadvisor.console.health.alerts import account_mail, deliver, watch
+from nasadvisor.console.health.alerts import deliver, watch
 from nasadvisor.console.health.reports import monthly, reports
 from nasadvisor.console.health.reports.models import StoredReport
 from nasadvisor.console.home import first_hour
@@ -96,7 +96,7 @@ def watch_over() -> None:
 def deliver_messages() -> None:
     """Send what is due."""
     deliver.deliver(timezone.now())
-    account_mail.send_notices(timezone.now())
+    deliver.send_notices(timezone.now())
 
 
 @app.task(name="console.short_self_tests")

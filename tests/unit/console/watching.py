@@ -8,9 +8,8 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts import deliver
-from nasadvisor.console.health.alerts.messages import AlertMessage
 from nasadvisor.console.health.alerts.models import Channel, StoredAlert, WatchSettings
-from nasadvisor.console.health.alerts.senders import NotSent
+from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent
 from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.answers import take_answer

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from nasadvisor.console.fleet.remote import certificates as authority
-from nasadvisor.console.fleet.remote import files
+from nasadvisor.console.fleet.remote import listening
 from nasadvisor.console.web.container_main import settings_of_pages
 from nasadvisor.runtime import serving
 from plugins.contract.host import Certificate
@@ -113,9 +113,9 @@ def test_a_certificate_that_somebody_vouches_for_makes_browsers_insist_on_tls(se
     now = datetime.now(UTC)
     authority.make_authority(tmp_path, now)
     authority.make_server_certificate(tmp_path, ("127.0.0.1",), now)
-    pair = Certificate(files.certificate_path(tmp_path), files.key_path(tmp_path))
+    pair = Certificate(listening.certificate_path(tmp_path), listening.key_path(tmp_path))
     port = serve(serving.settings_for(pair))
-    trusted = trusting(files.authority_path(tmp_path), ssl.TLSVersion.TLSv1_2)
+    trusted = trusting(listening.authority_path(tmp_path), ssl.TLSVersion.TLSv1_2)
     client = http.client.HTTPSConnection("127.0.0.1", port, context=trusted)
     assert headers_of_login(client)["Strict-Transport-Security"] == "max-age=31536000"
     client.connect()

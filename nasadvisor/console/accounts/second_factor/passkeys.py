@@ -18,7 +18,7 @@ from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.models import Passkey
 from nasadvisor.console.accounts.second_factor import webauthn
 from nasadvisor.console.accounts.second_factor.factors import codes_with_first_factor
-from nasadvisor.console.accounts.second_factor.passkey_offers import Purpose, origins, passkeys_here, site_name
+from nasadvisor.console.accounts.second_factor.second_factor_form import Purpose, origins, passkeys_here, site_name
 
 ASKED: Final = "passkey_asked"
 """What was asked last in this session, and not answered yet."""

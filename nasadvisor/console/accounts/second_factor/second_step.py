@@ -24,8 +24,7 @@ from django.utils.translation import gettext as _
 from nasadvisor.console.accounts.lock_out import LockOutSubject, MustWait, authenticate_counted, forgive
 from nasadvisor.console.accounts.models import Guessed
 from nasadvisor.console.accounts.second_factor.factors import has_factor
-from nasadvisor.console.accounts.second_factor.passkey_offers import Purpose
-from nasadvisor.console.accounts.second_factor.second_factor_form import ask_for_factor, given_in, is_right
+from nasadvisor.console.accounts.second_factor.second_factor_form import Purpose, ask_for_factor, given_in, is_right
 from nasadvisor.console.secrets import SecretUnreadable
 
 HALF_SIGNED_IN: Final = "half_signed_in"

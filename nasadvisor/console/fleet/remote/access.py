@@ -9,9 +9,8 @@ from typing import Final
 import redis
 from redis.lock import Lock
 
-from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.models import JoinToken, Node
 from nasadvisor.console.fleet.remote.listening import CONSOLE_USER, command
-from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.domain.fleet.joining import (
     answer_key,
     binding_of,

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from nasadvisor.console.fleet.remote.files import authority_path, certificate_path, key_path
+from nasadvisor.console.fleet.remote.listening import authority_path, certificate_path, key_path
 from nasadvisor.runtime.certificates import builder, common_name, general_name, pem_of, usage
 from nasadvisor.runtime.private_files import write_private
 

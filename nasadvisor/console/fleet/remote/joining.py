@@ -13,10 +13,9 @@ from django.db.models import Q
 
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
-from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.models import JoinToken, Node
 from nasadvisor.console.fleet.remote.access import disinvite, invite, let_in, serve
 from nasadvisor.console.fleet.remote.listening import authority, client, server_fingerprint
-from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.domain.fleet.joining import JoinAnswer, JoinRequest, Token, digest_of, request_key
 from nasadvisor.stored.documents import DocumentError, from_json, to_json
 

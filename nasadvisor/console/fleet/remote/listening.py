@@ -16,11 +16,26 @@ from django.conf import settings
 from kombu import Connection
 from kombu.pools import connections
 
-from nasadvisor.console.fleet.remote.files import authority_path, certificate_path, key_path
 from nasadvisor.domain.fleet.joining import digest_of
 from nasadvisor.runtime.private_files import write_private
 from nasadvisor.stored.documents import from_json, to_json
 from nasadvisor.stored.kinds import Kind, register
+
+
+def authority_path(folder: Path) -> Path:
+    """The certificate that hosts trust."""
+    return folder / "authority.pem"
+
+
+def certificate_path(folder: Path) -> Path:
+    """The certificate of the message service."""
+    return folder / "server.pem"
+
+
+def key_path(folder: Path) -> Path:
+    """Its key."""
+    return folder / "server.key"
+
 
 CONSOLE_USER: Final = "console"
 MEMORY: Final = "512mb"

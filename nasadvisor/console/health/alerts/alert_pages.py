@@ -26,7 +26,7 @@ from nasadvisor.console.health.alerts.models import (
 )
 from nasadvisor.console.health.alerts.open_issues import inventory_findings
 from nasadvisor.console.health.alerts.watch import take_up
-from nasadvisor.console.wording.steps import Lead, lead_from
+from nasadvisor.console.wording.statements import Lead, lead_from
 from nasadvisor.domain.health.urgency import CAN_WAIT
 from nasadvisor.domain.statements import Level
 

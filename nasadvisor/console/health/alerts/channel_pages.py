@@ -23,9 +23,15 @@ from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.accounts.roles import admin_required
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.messages import trial_message
 from nasadvisor.console.health.alerts.models import Channel, ChannelKind, WatchSettings
-from nasadvisor.console.health.alerts.senders import NotSent, is_answered_later, is_apprise_address, recipients_in, send
+from nasadvisor.console.health.alerts.senders import (
+    NotSent,
+    is_answered_later,
+    is_apprise_address,
+    recipients_in,
+    send,
+    trial_message,
+)
 from nasadvisor.console.health.alerts.ssrf_guard import fault_in
 from nasadvisor.console.secrets import SecretUnreadable, encrypt
 

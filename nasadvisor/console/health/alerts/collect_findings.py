@@ -15,10 +15,10 @@ from nasadvisor.console.health.alerts.host_findings import (
     about_runs,
     about_trials,
 )
+from nasadvisor.console.health.bytes_by_role import traffic_of
 from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.models import LARGE_FIELDS, SAID_OF, DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.sweeps import sweep_interval
-from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.domain.health.alerts import AlertKey, Observation
 from nasadvisor.domain.health.disk_findings import Subject, unanswered
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop

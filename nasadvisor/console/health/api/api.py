@@ -19,8 +19,8 @@ from nasadvisor.console.health.alerts.models import AlertStates, StoredAlert
 from nasadvisor.console.health.alerts.watch import take_up
 from nasadvisor.console.health.api.models import ApiToken
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
+from nasadvisor.console.health.forecasts import with_ratings
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
-from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.readings import readings_of
 from nasadvisor.console.wording.explain import address_of
 

@@ -16,10 +16,10 @@ from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_role
+from nasadvisor.console.health.forecasts import RatingForm, rating_of, with_ratings
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.ratings import RatingForm, rating_of, with_ratings
 from nasadvisor.console.health.sweeps import request_sweep
-from nasadvisor.console.web.csv_cells import cells
+from nasadvisor.console.web.sanitise import cells
 from nasadvisor.console.wording.statements import said
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.questions import START_SELF_TEST

@@ -22,11 +22,9 @@ from nasadvisor.console.health.alerts.disk_badges import badge_of
 from nasadvisor.console.health.alerts.models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import LOOK_BACK, ORDER, ROLE_OF_COLUMN, written_by_role
 from nasadvisor.console.health.disks.wear_chart import wear_chart, wear_points
-from nasadvisor.console.health.forecasts import stored_forecast
+from nasadvisor.console.health.forecasts import RatingForm, clocks_of, rating_of, stored_forecast
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, WrittenDay
-from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of
-from nasadvisor.console.health.readings import readings_of, temperatures_of
-from nasadvisor.console.health.smart_days import counts_of, newest_values, trends_of
+from nasadvisor.console.health.readings import counts_of, newest_values, readings_of, temperatures_of, trends_of
 from nasadvisor.console.storage.diagrams import draw_disk
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import hold_words, is_free, issue_of, reason_against, uses_of

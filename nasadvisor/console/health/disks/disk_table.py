@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.health.alerts.disk_badges import UNWELL, DiskBadge, badge_of
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
+from nasadvisor.console.health.forecasts import with_ratings
 from nasadvisor.console.health.models import NOT_LISTED, NodeHealth, StoredDisk
-from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import Usage, issues_by_key, usage_of
 from nasadvisor.console.storage.pools import open_pools

@@ -13,8 +13,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django_celery_beat.models import PeriodicTask
 
-from nasadvisor.console.health.alerts import outbox
-from nasadvisor.console.health.alerts.deliver import fault_of
+from nasadvisor.console.health.alerts.deliver import GIVE_UP_AFTER, claim, done, fault_of, give_up, put_off, take_back
 from nasadvisor.console.health.alerts.models import Channel, ChannelKind
 from nasadvisor.console.health.alerts.senders import NotSent, is_answered_later, recipients_in, send, send_mail
 from nasadvisor.console.health.reports.models import ReportDelivery, ReportState, StoredReport
@@ -53,19 +52,19 @@ def order_missed(now: datetime) -> None:
 def send_waiting(now: datetime) -> None:
     """Send every report that is due; what is not accepted is tried again for a week."""
     rows = ReportDelivery.objects.all()
-    outbox.take_back(rows, now)
-    outbox.give_up(rows.filter(report__requested_at__lt=now - outbox.GIVE_UP_AFTER))
-    mine = outbox.claim(rows.filter(channel__is_enabled=True), "report__requested_at", now, AT_MOST)
+    take_back(rows, now)
+    give_up(rows.filter(report__requested_at__lt=now - GIVE_UP_AFTER))
+    mine = claim(rows.filter(channel__is_enabled=True), "report__requested_at", now, AT_MOST)
     for delivery in ReportDelivery.objects.filter(pk__in=mine).select_related("channel"):
         channel = Channel.objects.filter(pk=delivery.channel_id)
         with translation.override(delivery.channel.language):
             fault = fault_of(partial(_send, delivery, now))
         if fault is not None:
             log.warning("report by %s: %s", delivery.channel.name, fault)
-            outbox.put_off(delivery, fault, now)
+            put_off(delivery, fault, now)
             channel.update(last_error=fault)
         else:
-            outbox.done(ReportDelivery.objects.filter(pk=delivery.pk), now)
+            done(ReportDelivery.objects.filter(pk=delivery.pk), now)
             if not is_answered_later(delivery.channel):
                 channel.update(last_error="", last_sent_at=now)
 

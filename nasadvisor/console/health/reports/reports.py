@@ -1,4 +1,4 @@
-"""Printable reports: made in the background, kept for a while."""
+"""Printable reports: made in the background, kept for a while; and the pages on which they are asked for and shown."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,30 +7,38 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final
 
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+from kombu.exceptions import OperationalError
 
+from nasadvisor.console.accounts.roles import user_of
+from nasadvisor.console.celery_app import QUEUE, app
 from nasadvisor.console.charts.history_chart import HistoryChart
 from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.messages import AlertMessage
 from nasadvisor.console.health.alerts.models import AlertStates, DeliveryState, StoredAlert
 from nasadvisor.console.health.alerts.open_issues import OpenIssue, issues_on, place_of, words_of
+from nasadvisor.console.health.alerts.senders import AlertMessage
 from nasadvisor.console.health.capacity import Capacity, capacity_of
 from nasadvisor.console.health.models import UNWORKABLE, DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.reports.models import ReportDelivery, ReportState, StoredReport
-from nasadvisor.console.health.reports.report_disks import (
+from nasadvisor.console.health.reports.report_tables import (
+    comparisons,
     count_of_hard_disks,
     count_of_ssds,
     count_of_unasked,
     drawn_ssds,
     hard_disks,
+    in_use,
     said_by_pools,
     ssds,
 )
-from nasadvisor.console.health.reports.report_gains import comparisons, in_use
 from nasadvisor.console.wording.badges import BAD, GOOD, QUIET, WAITING, WARN, Badge, badge_of_state
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Pool
@@ -288,3 +296,49 @@ def _no_fetching() -> object:
     from weasyprint.urls import URLFetcher  # noqa: PLC0415 - as above
 
     return URLFetcher(allowed_protocols=(), allow_redirects=False)
+
+
+REPORT_EXPIRES_S = 600
+
+
+def reports(request: HttpRequest) -> HttpResponse:
+    """The newest reports, and the button for one more."""
+    found = StoredReport.objects.defer("pdf")
+    context = {"reports": found, "is_waiting": found.filter(state=ReportState.REQUESTED).exists(), "section": "reports"}
+    return render(request, "health/reports/reports.html", context)
+
+
+def report_page(request: HttpRequest) -> HttpResponse:
+    """What a report would say now, as a page."""
+    return render(request, "health/reports/report_page.html", {**report_context(timezone.now()), "section": "reports"})
+
+
+@require_POST
+def order_report(request: HttpRequest) -> HttpResponse:
+    """Have a report made in the background, in the language of this page."""
+    language = (get_language() or "en")[:2]
+    name = user_of(request).get_username()
+    since = timezone.now() - timedelta(seconds=REPORT_EXPIRES_S)
+    if StoredReport.objects.filter(requested_by=name, state=ReportState.REQUESTED, requested_at__gt=since).exists():
+        messages.info(request, _("A report that you asked for is being made."))
+        return redirect("reports")
+    report = StoredReport.objects.create(requested_by=name, language=language)
+    try:
+        app.send_task("console.make_report", [report.pk], queue=QUEUE, expires=REPORT_EXPIRES_S, retry=False)
+    except OperationalError:
+        report.delete()
+        messages.error(
+            request, _("The message service (Redis) does not answer, so no report is made. Try again later.")
+        )
+    return redirect("reports")
+
+
+def download(request: HttpRequest, pk: int) -> HttpResponse:
+    """One report."""
+    del request
+    report = get_object_or_404(StoredReport, pk=pk)
+    if report.state != ReportState.DONE:
+        raise Http404
+    name = f"nas-advisor-{report.requested_at:%Y-%m-%d}.pdf"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(bytes(report.pdf), content_type="application/pdf", headers=headers)

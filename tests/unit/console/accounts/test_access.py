@@ -22,9 +22,8 @@ from nasadvisor.console.celery_app import app
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts import senders
-from nasadvisor.console.health.alerts.messages import AlertMessage
 from nasadvisor.console.health.alerts.models import Channel, StoredAlert
-from nasadvisor.console.health.alerts.senders import NotSent
+from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent
 from nasadvisor.console.health.api.models import ApiToken, new_token
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.reports import monthly, reports

@@ -13,10 +13,9 @@ from nasadvisor.console.accounts import account_notices
 from nasadvisor.console.accounts.audit_models import Act, AuditEntry
 from nasadvisor.console.accounts.models import AccountNotice
 from nasadvisor.console.accounts.second_factor import factors
-from nasadvisor.console.health.alerts import account_mail
-from nasadvisor.console.health.alerts.messages import AlertMessage
+from nasadvisor.console.health.alerts import deliver
 from nasadvisor.console.health.alerts.models import WatchSettings
-from nasadvisor.console.health.alerts.senders import NotSent
+from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent
 from nasadvisor.console.health.api.models import ApiToken
 from tests.unit.console.conftest import PASSWORD, confirm
 
@@ -33,7 +32,7 @@ def viktor() -> User:
 def mailed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Sequence[str], AlertMessage]]:
     """What was sent by e-mail."""
     sent: list[tuple[Sequence[str], AlertMessage]] = []
-    monkeypatch.setattr(account_mail, "send_mail", lambda to, message, _id: sent.append((to, message)))
+    monkeypatch.setattr(deliver, "send_mail", lambda to, message, _id: sent.append((to, message)))
     WatchSettings.objects.update_or_create(pk=1, defaults={"mail_host": "mail.example"})
     return sent
 
@@ -98,7 +97,7 @@ def test_it_is_sent_once_to_the_address_that_somebody_gave(
     account_notices.tell(User.objects.get(username="nina"), Act.PASSWORD_RESET, "boss")
     account_notices.tell(viktor, Act.PASSWORD_RESET, "boss", "192.0.2.7")
     for _round in range(2):
-        account_mail.send_notices(timezone.now())
+        deliver.send_notices(timezone.now())
     ((to, message),) = mailed
     assert list(to) == ["viktor@example.org"]
     assert "viktor: boss gave a user a new password (" in message.text
@@ -116,7 +115,7 @@ def test_whoever_changes_the_address_does_not_keep_it_from_the_one_before(
     assert User.objects.get(pk=viktor.pk).email == "viktor@example.org"
     client.post(path, {"email": "eve@example.org", "password": PASSWORD})
     assert User.objects.get(pk=viktor.pk).email == "eve@example.org"
-    account_mail.send_notices(timezone.now())
+    deliver.send_notices(timezone.now())
     assert [list(to) for to, _message in mailed] == [["viktor@example.org"]]
 
 
@@ -133,11 +132,11 @@ def test_an_address_that_the_mail_server_refuses_does_not_hold_up_the_others(
             raise NotSent("no such user")
         sent.extend(to)
 
-    monkeypatch.setattr(account_mail, "send_mail", send)
+    monkeypatch.setattr(deliver, "send_mail", send)
     for _round in range(3):
-        account_mail.send_notices(timezone.now())
+        deliver.send_notices(timezone.now())
     assert sent == ["nina@example.org"]
     assert AccountNotice.objects.get(user=viktor).mailed_at is None
-    monkeypatch.setattr(account_mail, "send_mail", lambda to, _message, _id: sent.extend(to))
-    account_mail.send_notices(timezone.now() + account_mail.GIVE_UP_AFTER + timedelta(minutes=1))
+    monkeypatch.setattr(deliver, "send_mail", lambda to, _message, _id: sent.extend(to))
+    deliver.send_notices(timezone.now() + deliver.NOTICES_GIVEN_UP_AFTER + timedelta(minutes=1))
     assert sent == ["nina@example.org"]

@@ -8,11 +8,9 @@ import pytest
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from nasadvisor.console.fleet import hosts
-from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.remote import pages
+from nasadvisor.console.fleet import hosts, nodes
+from nasadvisor.console.fleet.models import JoinToken, Node
 from nasadvisor.console.fleet.remote.listening import Listening, listen
-from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.domain.fleet.joining import Token
 from nasadvisor.domain.fleet.questions import READ_INVENTORY
 from tests.unit.console.conftest import PASSWORD
@@ -38,7 +36,7 @@ def made(monkeypatch: pytest.MonkeyPatch, listening: None) -> list[str]:
         names.append(name)
         return Token("s" * 43, "f" * 64)
 
-    monkeypatch.setattr(pages, "new_token", new_token)
+    monkeypatch.setattr(nodes, "new_token", new_token)
     return names
 
 
@@ -95,7 +93,7 @@ def test_tokens_that_wait_are_listed_and_can_be_taken_back(admin: Client, monkey
     page = admin.get(ADD).content.decode()
     assert "nas2" in page
     assert "too-late" not in page
-    monkeypatch.setattr(pages, "drop_token", JoinToken.delete)
+    monkeypatch.setattr(nodes, "drop_token", JoinToken.delete)
     admin.post(f"/settings/hosts/tokens/{token.pk}/take-back/")
     assert not JoinToken.objects.filter(pk=token.pk).exists()
 

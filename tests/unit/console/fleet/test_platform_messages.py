@@ -8,10 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts import deliver, outbox, platform_delivery
-from nasadvisor.console.health.alerts.messages import AlertMessage
+from nasadvisor.console.health.alerts import deliver
 from nasadvisor.console.health.alerts.models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
-from nasadvisor.console.health.alerts.senders import NotSent, send
+from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent, send
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer
@@ -133,7 +132,7 @@ def test_a_host_that_says_nothing_is_named_and_asked_again_under_the_same_id(sen
     assert [each.args[1] for each in sent if each.task == "host.notify"] == [first, first]
     made.refresh_from_db()
     assert "has not said whether" in made.last_error
-    assert timedelta(seconds=NOTIFY.wanted_s) == outbox.LEASE
+    assert timedelta(seconds=NOTIFY.wanted_s) == deliver.LEASE
 
 
 @pytest.mark.parametrize("node", ["other", ""])
@@ -175,7 +174,7 @@ def mailed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
         assert "A log has errors" in message.text
         found.append((recipients, message_id))
 
-    monkeypatch.setattr(platform_delivery, "send_mail", send_mail)
+    monkeypatch.setattr(deliver, "send_mail", send_mail)
     return found
 
 

@@ -10,9 +10,8 @@ from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts import channel_pages
-from nasadvisor.console.health.alerts.messages import AlertMessage
 from nasadvisor.console.health.alerts.models import Channel, StoredAlert, WatchSettings
-from nasadvisor.console.health.alerts.senders import NotSent
+from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.secrets import decrypt, encrypt
 from nasadvisor.console.worker.schedules import create_schedules

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from nasadvisor.console.health.alerts.disk_badges import DiskBadge, badges_in_pool
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.reports.report_disks import look_of, said_by_pools
+from nasadvisor.console.health.reports.report_tables import look_of, said_by_pools
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document

@@ -6,7 +6,7 @@ import io
 import pytest
 from django.utils import timezone
 
-from nasadvisor.console.web.csv_cells import cell, cells
+from nasadvisor.console.web.sanitise import cell, cells
 
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "＝"])

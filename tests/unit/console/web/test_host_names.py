@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import Client, override_settings
 
-from nasadvisor.console.web.host_names import MISDIRECTED
+from nasadvisor.console.web.middleware import MISDIRECTED
 from nasadvisor.runtime.own_names import names_of_origins, own_names
 
 KNOWN = override_settings(HOST_NAMES=["nas.example", ".home.example"])

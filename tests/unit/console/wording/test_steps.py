@@ -3,7 +3,7 @@
 from django.test import Client
 
 from nasadvisor.console.change.models import StoredDraft
-from nasadvisor.console.wording.steps import lead_from
+from nasadvisor.console.wording.statements import lead_from
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from tests.unit.console.test_pages import load, page
 from tests.unit.machines import TANK, home_server, with_broken_log, with_single_log

@@ -10,9 +10,8 @@ import pytest
 from django.test import override_settings
 
 from nasadvisor.console.health.alerts import senders
-from nasadvisor.console.health.alerts.messages import AlertMessage, trial_message
 from nasadvisor.console.health.alerts.models import Channel, WatchSettings
-from nasadvisor.console.health.alerts.senders import NotSent, recipients_in, redact, send
+from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent, recipients_in, redact, send, trial_message
 from nasadvisor.console.secrets import SecretUnreadable, decrypt, encrypt, new_key
 
 MESSAGE = AlertMessage("subject", "text")

@@ -11,9 +11,8 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 
 from nasadvisor.console.health.alerts import ssrf_guard
-from nasadvisor.console.health.alerts.messages import AlertMessage
 from nasadvisor.console.health.alerts.models import Channel
-from nasadvisor.console.health.alerts.senders import NotSent, send
+from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent, send
 from nasadvisor.console.health.alerts.ssrf_guard import fault_in, outward_only
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.domain.statements import Level

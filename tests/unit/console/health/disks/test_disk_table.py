@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health import smart_days
+from nasadvisor.console.health import readings
 from nasadvisor.console.health.models import SmartDay, StoredDisk
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.health.smart.attributes import SmartValue, smart_values
@@ -173,7 +173,7 @@ def test_every_count_of_smart_is_shown_with_how_it_moved(viewer: Client) -> None
     for days_ago in (40, 20, 0):
         answered(hard_disk(), days_ago)
     text = page(viewer, f"/disks/{hard_disk().key}/")
-    known = smart_days.newest_values(StoredDisk.objects.get(key=hard_disk().key).raw_answers.all())
+    known = readings.newest_values(StoredDisk.objects.get(key=hard_disk().key).raw_answers.all())
     assert known
     assert [value.name for value in known if value.name not in text] == []
     assert "unchanged" in text
@@ -184,7 +184,7 @@ def test_a_count_has_no_trend_on_the_first_day() -> None:
     load(typical())
     answered(hard_disk())
     disk = StoredDisk.objects.get(key=hard_disk().key)
-    found = smart_days.trends_of(disk, smart_days.newest_values(disk.raw_answers.all()), timezone.now())
+    found = readings.trends_of(disk, readings.newest_values(disk.raw_answers.all()), timezone.now())
     assert found
     assert {trend.change for trend in found} == {None}
 
@@ -197,7 +197,7 @@ def test_only_what_changed_is_kept_of_a_day_and_twice_is_as_good_as_once() -> No
     answered(hard_disk(), 0)
     first, second = disk.smart_days.all()
     assert set(second.counts) < set(first.counts)
-    counts = dict(smart_days.counts_of(disk, "9", first.day))
+    counts = dict(readings.counts_of(disk, "9", first.day))
     assert list(counts) == [first.day, second.day]
 
 
@@ -209,7 +209,7 @@ def test_a_week_of_long_ago_says_what_its_last_day_said() -> None:
     monday -= timedelta(days=monday.weekday())
     for days, counts in ((0, {"5": 0, "9": 100}), (1, {"9": 124}), (3, {"5": 8, "9": 172}), (7, {"9": 268})):
         SmartDay.objects.create(disk=disk, day=monday + timedelta(days=days), counts=counts)
-    smart_days.thin_out(now)
+    readings.thin_out(now)
     kept = [(each.day - monday, each.counts) for each in disk.smart_days.all()]
     assert kept == [(timedelta(days=3), {"5": 8, "9": 172}), (timedelta(days=7), {"9": 268})]
 

@@ -1,7 +1,9 @@
-"""By which names the pages may be asked for: this host's own, its addresses, and those that a setting names.
+"""By which names the pages may be asked for: this host's own, its addresses, and those that a setting names; and that
+nobody keeps them.
 
-A page of somebody else can make a browser ask for it by a name of theirs that leads here ("DNS rebinding"), and would
-read the answer as its own. An address cannot be made to lead elsewhere, so each is taken; a name must be known.
+A page of somebody else can make a browser ask for ours by a name of theirs that leads here ("DNS rebinding"), and
+would read the answer as its own. An address cannot be made to lead elsewhere, so each is taken; a name must be known.
+What was shown to somebody who is signed in stays with them: no browser and no proxy keeps it.
 """
 
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.shortcuts import render
 from django.utils import translation
+from django.utils.cache import patch_cache_control
 
 MISDIRECTED: Final = 421
 """RFC 9110, 15.5.20: this server does not answer for that name."""
@@ -41,3 +44,15 @@ def is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class PrivatePages:
+    """Middleware: says so of every answer but files, which WhiteNoise has answered before it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        patch_cache_control(response, no_store=True, private=True)
+        return response
