@@ -101,7 +101,9 @@ def counted(subjects: tuple[LockOutSubject, ...], ask: Callable[[], Answer]) -> 
     finally:
         if not was_wrong:
             for each in noted:
-                _take_back(each)
+                mine = WrongAnswers.objects.filter(pk=each.key)
+                mine.filter(failures__gt=0).update(failures=F("failures") - 1)
+                mine.filter(last_at=each.at).update(last_at=each.last_at)
 
 
 def forgive(subject: LockOutSubject) -> None:
@@ -112,23 +114,16 @@ def forgive(subject: LockOutSubject) -> None:
 @transaction.atomic
 def _note(subjects: tuple[LockOutSubject, ...], now: datetime) -> tuple[Noted, ...]:
     WrongAnswers.objects.filter(last_at__lt=now - FORGOTTEN_AFTER).delete()
-    return tuple(_note_one(subject, now) for subject in subjects)
-
-
-def _note_one(subject: LockOutSubject, now: datetime) -> Noted:
     known = WrongAnswers.objects.select_for_update()
-    found, _created = known.get_or_create(about=subject.about, subject=subject.name, defaults={"last_at": now})
-    wait = _left(found, now)
-    if wait:
-        raise MustWait(wait)
-    WrongAnswers.objects.filter(pk=found.pk).update(failures=F("failures") + 1, last_at=now)
-    return Noted(found.pk, now, found.last_at)
-
-
-def _take_back(noted: Noted) -> None:
-    mine = WrongAnswers.objects.filter(pk=noted.key)
-    mine.filter(failures__gt=0).update(failures=F("failures") - 1)
-    mine.filter(last_at=noted.at).update(last_at=noted.last_at)
+    noted = []
+    for subject in subjects:
+        found, _created = known.get_or_create(about=subject.about, subject=subject.name, defaults={"last_at": now})
+        wait = _left(found, now)
+        if wait:
+            raise MustWait(wait)
+        WrongAnswers.objects.filter(pk=found.pk).update(failures=F("failures") + 1, last_at=now)
+        noted.append(Noted(found.pk, now, found.last_at))
+    return tuple(noted)
 
 
 def _wait_of(subject: LockOutSubject) -> timedelta:

@@ -82,7 +82,9 @@ def authenticator(request: HttpRequest) -> HttpResponse:
     user = with_own_factors(request)
     form = asked_of(request, AuthenticatorForm(request.POST if request.method == "POST" else None))
     try:
-        secret = _shared(request)
+        if SETTING_UP not in request.session:
+            request.session[SETTING_UP] = encrypt(factors.new_secret())
+        secret = decrypt(request.session[SETTING_UP])  # the same until the app is set up
         if form.is_valid():
             step = factors.step_of(secret, form.cleaned_data["code"], timezone.now())
             if step is None:
@@ -161,13 +163,6 @@ def show_once(request: HttpRequest, codes: list[str], otherwise: str) -> HttpRes
         return render(request, "accounts/recovery_codes.html", {"codes": codes, "section": "account"})
     messages.success(request, otherwise)
     return redirect("account")
-
-
-def _shared(request: HttpRequest) -> str:
-    """The secret for the app that is being set up: the same until it is."""
-    if SETTING_UP not in request.session:
-        request.session[SETTING_UP] = encrypt(factors.new_secret())
-    return decrypt(request.session[SETTING_UP])
 
 
 def with_own_factors(request: HttpRequest) -> User:

@@ -98,18 +98,16 @@ class PredictablePasswordValidator:
         if len(set(password.casefold())) < FEWEST_DIFFERENT:
             raise ValidationError(_("This password repeats a few characters."), code="password_repeats")
         del user  # Django's own validator looks whether it is like their name
+        tried_first = (*HERE, *(name.split()[0].casefold() for name in platforms.known()))
         for plain in {password.casefold().translate(table) for table in _LOOK_ALIKES}:
-            self._refuse_plain(password, plain)
-
-    def _refuse_plain(self, password: str, plain: str) -> None:
-        joined = left = _SPACING.sub("", plain)
-        for word in (*HERE, *(name.split()[0].casefold() for name in platforms.known())):
-            left = left.replace(word, "")
-        if left != joined and len(left) < MUST_BE_LEFT:
-            raise ValidationError(_("This password is what somebody tries first here."), code="password_of_product")
-        bare = _NO_LETTER.sub("", plain)
-        if bare and len(password) - len(bare) < MUST_BE_LEFT:
-            self.common.validate(bare)
+            joined = left = _SPACING.sub("", plain)
+            for word in tried_first:
+                left = left.replace(word, "")
+            if left != joined and len(left) < MUST_BE_LEFT:
+                raise ValidationError(_("This password is what somebody tries first here."), code="password_of_product")
+            bare = _NO_LETTER.sub("", plain)
+            if bare and len(password) - len(bare) < MUST_BE_LEFT:
+                self.common.validate(bare)
 
     def get_help_text(self) -> str:
         """What the form says beforehand."""

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 from django import forms
 from django.conf import settings
 from django.contrib.auth import load_backend
-from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -117,11 +116,16 @@ def wrong_password(request: HttpRequest, password: str) -> str:
     Wrong ones are counted and written down, and make the next one wait.
     """
     user = user_of(request)
-    return _wrong(
-        request,
-        lambda: _is_password_of(user, request, password),
-        _("That is not your password. Nothing was changed."),
-    )
+
+    def is_theirs() -> bool:
+        # Who checks passwords at the login is asked, but not those who count there what strangers guess.
+        for path in settings.PASSWORD_BACKENDS:
+            found = load_backend(path).authenticate(request, username=user.get_username(), password=password)
+            if found is not None:
+                return bool(found.pk == user.pk)
+        return False
+
+    return _wrong(request, is_theirs, _("That is not your password. Nothing was changed."))
 
 
 def refuse_wrong_factor(request: HttpRequest, form: forms.BaseForm, name: str) -> None:
@@ -149,31 +153,18 @@ def _wrong(request: HttpRequest, is_right: Callable[[], bool], wrong: str) -> st
             forgive(subject)
             return ""
     except MustWait as error:
-        return _try_again_in(error.wait)
+        minutes = -(-int(error.wait.total_seconds()) // 60)
+        return ngettext(
+            "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minute.",
+            "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minutes.",
+            minutes,
+        ) % {"count": minutes}
     except SecretUnreadable as error:
         return str(error)
     except PlatformSilent as error:
         return said(error.statement)
     audit.record(request, Act.RE_ENTRY_FAILED, request.path)
     return wrong
-
-
-def _try_again_in(wait: timedelta) -> str:
-    minutes = -(-int(wait.total_seconds()) // 60)
-    return ngettext(
-        "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minute.",
-        "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minutes.",
-        minutes,
-    ) % {"count": minutes}
-
-
-def _is_password_of(user: User, request: HttpRequest, password: str) -> bool:
-    """Ask who checks passwords at the login, but not those who count there what strangers guess."""
-    for path in settings.PASSWORD_BACKENDS:
-        found = load_backend(path).authenticate(request, username=user.get_username(), password=password)
-        if found is not None:
-            return bool(found.pk == user.pk)
-    return False
 
 
 def is_confirmed(request: HttpRequest) -> bool:

@@ -77,21 +77,19 @@ def recognise(request: HttpRequest) -> Recognised | None:
     """
     for platform in detected():
         cookies = cookies_for(platform, request)
-        visitor = _recognise(platform, cookies) if cookies else None
-        if visitor:
-            return Recognised(platform, visitor)
+        if not cookies:
+            continue
+        said = json.dumps(cookies, sort_keys=True)
+        key = salted_hmac(f"platform {platform.name}", said, algorithm="sha256").hexdigest()
+        found: tuple[Visitor | None] | None = memory.get(key)
+        if found is None:
+            found = (platform.authenticate(cookies),)
+            memory.set(key, found, BELIEVED_S)
+        if found[0]:
+            return Recognised(platform, found[0])
     return None
 
 
 def cookies_for(platform: ConsolePlatform, request: HttpRequest) -> dict[str, str]:
     """Those cookies of a request that are the platform's."""
     return {name: request.COOKIES[name] for name in platform.cookies if name in request.COOKIES}
-
-
-def _recognise(platform: ConsolePlatform, cookies: Mapping[str, str]) -> Visitor | None:
-    key = salted_hmac(f"platform {platform.name}", json.dumps(dict(cookies), sort_keys=True), algorithm="sha256")
-    found: tuple[Visitor | None] | None = memory.get(key.hexdigest())
-    if found is None:
-        found = (platform.authenticate(cookies),)
-        memory.set(key.hexdigest(), found, BELIEVED_S)
-    return found[0]

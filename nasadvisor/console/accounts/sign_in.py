@@ -57,31 +57,23 @@ class Idle:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if isinstance(request.user, User) and IN_SESSION not in request.session:
-            _look_at(request, request.user)
+            _end_if_idle(request, request.user)
         return self.get_response(request)
 
 
-def may_be_idle(user: User) -> timedelta:
-    """For how long somebody may do nothing."""
+def _end_if_idle(request: HttpRequest, user: User) -> None:
+    """End the session if it is time; else write down that somebody is there, if somebody is."""
     anybody, administrators = settings.IDLE_FOR
     allowed: timedelta = administrators if user.is_superuser else anybody
-    return allowed
-
-
-def _look_at(request: HttpRequest, user: User) -> None:
-    """End the session if it is time; else write down that somebody is there, if somebody is."""
-    now, last, allowed = timezone.now().timestamp(), request.session.get(ACTIVE), may_be_idle(user)
+    now, last = timezone.now().timestamp(), request.session.get(ACTIVE)
+    is_somebody = request.method != "GET" or "HX-Request" not in request.headers
     if last is not None and now - last >= allowed.total_seconds():
         audit.record(request, Act.SESSION_IDLE)
         request.session.flush()
         request.user = AnonymousUser()
         request.session[ENDED_AFTER] = allowed // timedelta(minutes=1)
-    elif last is None or (_is_somebody(request) and abs(now - last) >= WRITTEN_EVERY_S):
+    elif last is None or (is_somebody and abs(now - last) >= WRITTEN_EVERY_S):
         request.session[ACTIVE] = now
-
-
-def _is_somebody(request: HttpRequest) -> bool:
-    return request.method != "GET" or "HX-Request" not in request.headers
 
 
 TOKEN_VALID_FOR = timedelta(hours=24)
@@ -219,7 +211,8 @@ def new_setup_token() -> str:
 @login_not_required
 def setup(request: HttpRequest, token: str) -> HttpResponse:
     """Make the first administrator and sign in."""
-    if not _is_usable(token):
+    stored = SetupToken.objects.filter(digest=_digest(token)).first()
+    if stored is None or not stored.is_valid(timezone.now()) or admin_exists():
         return render(request, "registration/setup_invalid.html", {"manage": settings.MANAGE_COMMAND}, status=404)
     form: BaseUserCreationForm[User] = BaseUserCreationForm(request.POST if request.method == "POST" else None)
     say_plainly(form)
@@ -243,11 +236,6 @@ def _create_first_admin(form: "BaseUserCreationForm[User]", token: str) -> User 
     user: User = form.save()
     set_role(user, UserRole.ADMIN)
     return user
-
-
-def _is_usable(token: str) -> bool:
-    stored = SetupToken.objects.filter(digest=_digest(token)).first()
-    return stored is not None and stored.is_valid(timezone.now()) and not admin_exists()
 
 
 def _digest(token: str) -> str:

@@ -67,7 +67,7 @@ class SingleSignOn:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.user.is_authenticated or not _is_login_page(request):
+        if request.user.is_authenticated or request.path != resolve_url("login"):
             _settle(request)
         return self.get_response(request)
 
@@ -109,7 +109,13 @@ def user_of_visitor(platform: ConsolePlatform, visitor: Visitor) -> User | None:
 
     None if an administrator locked them out, or if the name belongs to a user with a password of ours.
     """
-    user, created = _get_or_create(platform, visitor)
+    user, created = User.objects.filter(username=visitor.name).first(), False
+    if user is None:
+        with transaction.atomic():
+            no_password = {"password": make_password(None)}
+            user, created = User.objects.get_or_create(username=visitor.name, defaults=no_password)
+            if created:
+                PlatformAccount.objects.create(user=user, platform=platform.name)
     if not created and not PlatformAccount.objects.filter(user=user, platform=platform.name).exists():
         log.warning("%s of %s is not let in: a user of ours has that name", visitor.name, platform.name)
         return None
@@ -118,17 +124,6 @@ def user_of_visitor(platform: ConsolePlatform, visitor: Visitor) -> User | None:
     if role_of(user) is not ROLES[visitor.access]:
         set_role(user, ROLES[visitor.access])
     return user
-
-
-def _get_or_create(platform: ConsolePlatform, visitor: Visitor) -> tuple[User, bool]:
-    found = User.objects.filter(username=visitor.name).first()
-    if found:
-        return found, False
-    with transaction.atomic():
-        user, created = User.objects.get_or_create(username=visitor.name, defaults={"password": make_password(None)})
-        if created:
-            PlatformAccount.objects.create(user=user, platform=platform.name)
-    return user, created
 
 
 def _settle(request: HttpRequest) -> None:
@@ -154,7 +149,3 @@ def _settle(request: HttpRequest) -> None:
 
 def _is_same(request: HttpRequest, platform: ConsolePlatform | None, found: Recognised | None) -> bool:
     return found is not None and found.platform is platform and found.visitor.name == request.user.get_username()
-
-
-def _is_login_page(request: HttpRequest) -> bool:
-    return request.path == resolve_url("login")

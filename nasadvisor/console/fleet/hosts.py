@@ -161,15 +161,11 @@ def waiting_in(connection: Connection, queue: str) -> int:
     return int(connection.default_channel.queue_declare(queue).message_count)  # type: ignore[attr-defined]  # no stub
 
 
-def _waiting_for(node: Node) -> int:
-    with listening.broker() if node.is_remote else app.connection_or_acquire() as connection:
-        return waiting_in(connection, host_queue(node.name))
-
-
 def _require_listener(node: Node) -> None:
     """What only looks is not asked of a host where nobody has listened for long."""
     try:
-        waiting = _waiting_for(node)
+        with listening.broker() if node.is_remote else app.connection_or_acquire() as connection:
+            waiting = waiting_in(connection, host_queue(node.name))
     except UNREACHABLE as error:
         raise _no_redis(node) from error
     if waiting >= WAITING_AT_MOST:

@@ -54,7 +54,8 @@ def refresh(request: HttpRequest) -> HttpResponse:
     node = named or current_node(request)
     if node and is_handed_over(request, lambda: hosts.ask(node, READ_INVENTORY, by=user_of(request))):
         messages.info(request, _("Asked %(node)s to read itself again.") % {"node": node.name})
-    return redirect(_page_before(request))
+    page = request.headers.get("Referer", "")
+    return redirect(page if _is_ours(request, page) else "overview")
 
 
 @operator_required
@@ -83,12 +84,6 @@ def may_be_forgotten(node: Node, now: datetime) -> bool:
     """
     is_away = node.last_contact is None or now - node.last_contact > SILENT_AFTER
     return is_away or node.is_simulated or node.is_remote
-
-
-def _page_before(request: HttpRequest) -> str:
-    """Where the button was pressed; only pages of ours."""
-    page = request.headers.get("Referer", "")
-    return page if _is_ours(request, page) else "overview"
 
 
 def _is_ours(request: HttpRequest, page: str) -> bool:

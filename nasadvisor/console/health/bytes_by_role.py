@@ -84,7 +84,17 @@ class Written:
         """The roles' shares side by side on a bar, in their own order so that two drives can be compared."""
         shares = sorted(self.attribution.shares, key=lambda share: ORDER.index(share.role))
         begins = accumulate((share.share for share in shares), initial=0.0)
-        return tuple(self._part(share, begin) for begin, share in zip(begins, shares, strict=False))
+        year = self.percent_per_year
+        return tuple(
+            Part(
+                share,
+                round(begin * BAR, 1),
+                round(share.share * BAR, 1),
+                round(share.bytes_written * DAY_S / self.seconds) if self.seconds else 0,
+                Spread(year.low * share.share, year.middle * share.share, year.high * share.share) if year else None,
+            )
+            for begin, share in zip(begins, shares, strict=False)
+        )
 
     @property
     def is_enough(self) -> bool:
@@ -100,16 +110,6 @@ class Written:
         """What one role writes a day; None if that is not known yet."""
         found = sum(share.bytes_written for share in self.attribution.shares if share.role == role)
         return round(found * DAY_S / self.seconds) if self.is_enough else None
-
-    def _part(self, share: RoleShare, begin: float) -> Part:
-        year = self.percent_per_year
-        return Part(
-            share,
-            round(begin * BAR, 1),
-            round(share.share * BAR, 1),
-            round(share.bytes_written * DAY_S / self.seconds) if self.seconds else 0,
-            Spread(year.low * share.share, year.middle * share.share, year.high * share.share) if year else None,
-        )
 
 
 def add_hours(series: SampledPool, hours: Iterable[Sample]) -> None:
@@ -136,7 +136,7 @@ def written_by_role(
     disks: Iterable[StoredDisk], now: datetime, percent_per_year: Spread | None = None
 ) -> Mapping[int, Written]:
     """By the disk's number, what its present roles wrote in the last weeks; one query for all of them."""
-    rows = (
+    rows: Iterable[Mapping[str, Any]] = (
         WrittenDay.objects.filter(
             disk__in=[disk.pk for disk in disks],
             segment_at=F("disk__role_since"),
@@ -146,7 +146,13 @@ def written_by_role(
         .values("disk")
         .annotate(**{f"all_{name}": Sum(name) for name in (*ROLE_OF_COLUMN, DRIVE_COLUMN, SECONDS)})
     )
-    return {row["disk"]: _written(row, percent_per_year) for row in rows}
+    middle = percent_per_year.middle if percent_per_year else None
+    found = {}
+    for row in rows:
+        roles = [RoleBytes(role, row[f"all_{column}"]) for column, role in ROLE_OF_COLUMN.items()]
+        attribution = attribute(row[f"all_{DRIVE_COLUMN}"], [role for role in roles if role.bytes_written], middle)
+        found[row["disk"]] = Written(row[f"all_{SECONDS}"], attribution, percent_per_year)
+    return found
 
 
 def forget(now: datetime) -> None:
@@ -189,13 +195,6 @@ def _parts(
         yield part, SECONDS, round(min(hour.seconds, HOUR_S))
 
 
-def _written(row: Mapping[str, Any], percent_per_year: Spread | None) -> Written:
-    roles = [RoleBytes(role, row[f"all_{column}"]) for column, role in ROLE_OF_COLUMN.items()]
-    middle = percent_per_year.middle if percent_per_year else None
-    attribution = attribute(row[f"all_{DRIVE_COLUMN}"], [role for role in roles if role.bytes_written], middle)
-    return Written(row[f"all_{SECONDS}"], attribution, percent_per_year)
-
-
 TRAFFIC_S: Final = 7 * DAY_S
 """Logs and caches are judged by a week, as verdicts are."""
 
@@ -204,20 +203,15 @@ def add_up() -> None:
     """Add up what is new. Each hour counts once, however often and by how many processes this is called."""
     for series in SampledPool.objects.select_related("node").defer("node__inventory_document"):
         newest = series.samples.filter(resolution=Resolution.HOUR).aggregate(last=Max("at"))["last"] or 0
-        if newest > series.added_until:
-            with transaction.atomic():
-                _add_up(series, newest)
-
-
-def _add_up(series: SampledPool, newest: int) -> None:
-    """Whoever moves `added_until` on has the hours before it."""
-    mine = SampledPool.objects.filter(pk=series.pk, added_until=series.added_until).update(added_until=newest)
-    if not mine:
-        return
-    begin = newest - TRAFFIC_S
-    week = list(whole_samples_of(series, Resolution.HOUR, begin, newest))
-    add_hours(series, (hour for hour in week if hour.at > series.added_until))
-    SampledPool.objects.filter(pk=series.pk).update(traffic_document=to_document(pool_traffic(week, series.facts)))
+        if newest <= series.added_until:
+            continue
+        with transaction.atomic():
+            row = SampledPool.objects.filter(pk=series.pk)
+            # Whoever moves `added_until` on has the hours before it.
+            if row.filter(added_until=series.added_until).update(added_until=newest):
+                week = list(whole_samples_of(series, Resolution.HOUR, newest - TRAFFIC_S, newest))
+                add_hours(series, (hour for hour in week if hour.at > series.added_until))
+                row.update(traffic_document=to_document(pool_traffic(week, series.facts)))
 
 
 HELD: Final = timedelta(hours=3)

@@ -14,7 +14,6 @@ from django.utils.translation import gettext
 
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk
 from nasadvisor.console.health.readings import readings_of
-from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
 from nasadvisor.domain.health.wear.forecast import (
@@ -91,7 +90,12 @@ def renew_forecast(disk: StoredDisk, now: datetime) -> None:
     if reading is None or reading.identity.solid_state is False:
         return
     rows = rows_of(disk)
-    history = history_of(_snapshots(rows, reading), _role_changes(rows))
+    snapshots = [
+        Snapshot(row.hours, replace(reading, hours=row.hours, indicators=row.indicators, counters=row.counters))
+        for row in rows
+    ]
+    changes = [RoleChange(after.hours, after.role) for before, after in pairwise(rows) if before.role != after.role]
+    history = history_of(snapshots, changes)
     scale = calendar_days(rows)
     made = forecast(history, HORIZON_DAYS / scale)
     fan = _fan(history, made, scale)
@@ -103,14 +107,26 @@ def renew_forecast(disk: StoredDisk, now: datetime) -> None:
     disk.worn_out_at = _date(now, full.expected_days if full else None)
     disk.worn_out_earliest_at = _date(now, full.earliest_days if full else None)
     disk.worn_out_latest_at = _date(now, full.latest_days if full else None)
-    found = (*kept.forecast.findings, *_soon(disk, kept))
-    disk.finding_documents = [*disk.finding_documents, *(to_document(_placed(disk, finding)) for finding in found)]
+    placed = (
+        replace(
+            finding,
+            values={**finding.values, "disk": disk.label},
+            subject=str(disk.pk),
+            step=NextStep.LOOK_AT_DISK,
+            place=disk.key,
+        )
+        for finding in (*kept.forecast.findings, *_soon(disk, kept))
+    )
+    disk.finding_documents = [*disk.finding_documents, *map(to_document, placed)]
 
 
 def _fan(history: History, made: Forecast, scale: float) -> tuple[FanPoint, ...]:
     """The range at a few moments to come. Wear never falls, so what one moment reaches, a later one has too."""
+    full = next((each for each in made.exhaustion if each.percent == MILESTONES[-1]), None)
+    # As far as the expected end of the rating, within limits.
+    wanted = full.expected_days * 1.1 if full and full.expected_days else LONGEST_FAN_DAYS
+    longest = min(max(wanted, SHORTEST_FAN_DAYS), LONGEST_FAN_DAYS)
     found: list[FanPoint] = []
-    longest = _fan_days(made)
     floor = Spread(0.0, 0.0, 0.0)
     moments = [longest * step / FAN_STEPS for step in range(FAN_STEPS + 1)]
     for days, ahead in zip(moments, percents_at(history, moments), strict=False):  # none where nothing is known
@@ -129,7 +145,11 @@ def rows_of(disk: StoredDisk) -> list[ForecastInput]:
     readings = [each for each in readings_of(disk) if each.power_on_hours is not None]
     return [
         ForecastInput(
-            each.taken_at, each.power_on_hours or 0, _indicators(each.indicators), _counters(each.counters), each.role
+            each.taken_at,
+            each.power_on_hours or 0,
+            _readable(WearIndicator, each.indicators),
+            _readable(ByteCounter, each.counters),
+            each.role,
         )
         for each in (readings[index] for index in _kept(readings))
     ]
@@ -155,36 +175,10 @@ def calendar_days(rows: Sequence[ForecastInput]) -> float:
     return passed / powered if powered >= HOURS_PER_DAY and passed > powered else 1.0
 
 
-def _snapshots(rows: Sequence[ForecastInput], newest: SmartReading) -> list[Snapshot]:
-    return [
-        Snapshot(row.hours, replace(newest, hours=row.hours, indicators=row.indicators, counters=row.counters))
-        for row in rows
-    ]
-
-
-def _role_changes(rows: Sequence[ForecastInput]) -> list[RoleChange]:
-    return [RoleChange(after.hours, after.role) for before, after in pairwise(rows) if before.role != after.role]
-
-
-def _indicators(documents: Any) -> tuple[WearIndicator, ...]:
-    return _readable(WearIndicator, documents)
-
-
-def _counters(documents: Any) -> tuple[ByteCounter, ...]:
-    return _readable(ByteCounter, documents)
-
-
 def _readable(kind: type[T], documents: Any) -> tuple[T, ...]:
     """What can be read: one value that is damaged or foreign takes neither the others nor the forecast away."""
     kept = documents if isinstance(documents, list) else ()
     return tuple(found for document in kept if (found := document_or_none(kind, document)) is not None)
-
-
-def _fan_days(made: Forecast) -> float:
-    """As far as the fan reaches: to the expected end of the rating, within limits."""
-    full = next((each for each in made.exhaustion if each.percent == MILESTONES[-1]), None)
-    wanted = full.expected_days * 1.1 if full and full.expected_days else LONGEST_FAN_DAYS
-    return min(max(wanted, SHORTEST_FAN_DAYS), LONGEST_FAN_DAYS)
 
 
 def in_calendar_days(made: Forecast, scale: float) -> Forecast:
@@ -231,11 +225,6 @@ def _soon(disk: StoredDisk, kept: StoredForecast) -> list[Finding]:
             ),
         )
     ]
-
-
-def _placed(disk: StoredDisk, finding: Finding) -> Finding:
-    values = {**finding.values, "disk": disk.label}
-    return replace(finding, values=values, subject=str(disk.pk), step=NextStep.LOOK_AT_DISK, place=disk.key)
 
 
 @dataclass(frozen=True)

@@ -102,24 +102,18 @@ def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
     index = Index(inventory)
     present = {disk.key: disk for disk in inventory.disks}
     known = StoredDisk.objects.defer(*LARGE_FIELDS).now_known_as(present)
+    unread = {pool.name for pool in inventory.pools if pool.problem}
     with transaction.atomic():
         gone = StoredDisk.objects.filter(node=node, is_present=True).exclude(key__in=list(present))
         gone.update(is_present=False)
         for key, disk in _with_room(node, present, known).items():
             stored = known.get(key)
-            is_unread = _serves_unread_pool(disk, inventory)
-            role = _kept_role(stored) if stored and is_unread else role_of(disk, index)
+            if stored and any(hold.kind is HoldKind.POOL and hold.what in unread for hold in disk.all_holds):
+                # A pool that could not be read holds it: what it does there is as it was.
+                role = DiskRole(stored.role, stored.pool_name, stored.vdev_name, tuple(stored.leaf_guids))
+            else:
+                role = role_of(disk, index)
             _note(node, disk, role, stored, read_at)
-
-
-def _serves_unread_pool(disk: Disk, inventory: Inventory) -> bool:
-    """Whether it is held by a pool that could not be read, so that what it does there is as it was."""
-    unread = {pool.name for pool in inventory.pools if pool.problem}
-    return any(hold.kind is HoldKind.POOL and hold.what in unread for hold in disk.all_holds)
-
-
-def _kept_role(stored: StoredDisk) -> DiskRole:
-    return DiskRole(stored.role, stored.pool_name, stored.vdev_name, tuple(stored.leaf_guids))
 
 
 def last_seen_on(node: Node) -> dict[str, StoredDisk]:

@@ -6,7 +6,7 @@ them, and the database has to find each by its disk and moment.
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
@@ -66,10 +66,13 @@ def keep_readings(told: Iterable[tuple[StoredDisk, DiskReading]]) -> None:
     list(StoredDisk.objects.select_for_update(no_key=True).filter(pk__in=disks).order_by("pk").values_list("pk"))
     stored = ReadingMonth.objects.filter(disk__in=disks, month__in=months)
     known = {(row.disk_id, row.month): row for row in stored}
-    rows = [
-        ReadingMonth(disk_id=disk, month=month, packed=pack_readings(_together(known.get((disk, month)), readings)))
-        for (disk, month), readings in new.items()
-    ]
+    rows = []
+    for (disk_pk, month), readings in new.items():
+        row = known.get((disk_pk, month))
+        before = _readable(row) if row else None
+        by_moment = {each.at: each for each in readings} | {each.at: each for each in before or ()}
+        packed = pack_readings(by_moment[at] for at in sorted(by_moment))
+        rows.append(ReadingMonth(disk_id=disk_pk, month=month, packed=packed))
     ReadingMonth.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["disk", "month"], update_fields=["packed", "is_thinned"]
     )
@@ -119,30 +122,17 @@ def month_of(moment: datetime) -> date:
 def _thin(due: list[int]) -> None:
     """New rows take the place of the old ones: SQLite gives the room of rows back that go, not of those that shrink."""
     months = ReadingMonth.objects.select_for_update().filter(pk__in=due).order_by("disk_id", "month")
-    thinned = [
-        ReadingMonth(
-            disk_id=month.disk_id, month=month.month, packed=pack_readings(_first_of_days(readings)), is_thinned=True
-        )
-        for month in months
-        if (readings := _readable(month)) is not None
-    ]
+    thinned = []
+    for month in months:
+        readings = _readable(month)
+        if readings is not None:
+            first_of_days: dict[date, DiskReading] = {}
+            for reading in readings:
+                first_of_days.setdefault(timezone.localtime(reading.taken_at).date(), reading)
+            packed = pack_readings(first_of_days.values())
+            thinned.append(ReadingMonth(disk_id=month.disk_id, month=month.month, packed=packed, is_thinned=True))
     ReadingMonth.objects.filter(pk__in=due).delete()
     ReadingMonth.objects.bulk_create(thinned)
-
-
-def _first_of_days(readings: Iterable[DiskReading]) -> Iterator[DiskReading]:
-    days = set()
-    for reading in readings:
-        day = timezone.localtime(reading.taken_at).date()
-        if day not in days:
-            yield reading
-        days.add(day)
-
-
-def _together(month: ReadingMonth | None, new: Iterable[DiskReading]) -> list[DiskReading]:
-    before = _readable(month) if month else None
-    by_moment = {each.at: each for each in new} | {each.at: each for each in before or ()}
-    return [by_moment[at] for at in sorted(by_moment)]
 
 
 def _readable(month: ReadingMonth) -> list[DiskReading] | None:
@@ -215,7 +205,13 @@ def trends_of(disk: StoredDisk, values: Iterable[SmartValue], now: datetime) -> 
     """Each of the counts that a disk told last, with its movement over the last weeks as far as they were seen."""
     days = list(disk.smart_days.values_list("day", "counts"))
     today = timezone.localtime(now).date()
-    return [_trend(value, days, today) for value in values]
+    found = []
+    for value in values:
+        change = change_of(value.key, value.raw, days, today)
+        seen = [day for day, counts in days if value.key in counts]
+        changed_on = seen[-1] if len(seen) > 1 else None
+        found.append(Trend(value, *change, changed_on) if change else Trend(value, None, None, None))
+    return found
 
 
 def days_of(disks: Iterable[StoredDisk]) -> dict[int, list[tuple[date, Mapping[str, int]]]]:
@@ -267,11 +263,3 @@ def thin_out(now: datetime) -> None:
             last.save(update_fields=["counts"])
             surplus += [each.pk for each in days[:-1]]
     SmartDay.objects.filter(pk__in=surplus).delete()
-
-
-def _trend(value: SmartValue, days: list[tuple[date, Mapping[str, int]]], today: date) -> Trend:
-    change = change_of(value.key, value.raw, days, today)
-    if change is None:
-        return Trend(value, None, None, None)
-    seen = [day for day, counts in days if value.key in counts]
-    return Trend(value, *change, seen[-1] if len(seen) > 1 else None)

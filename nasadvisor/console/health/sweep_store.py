@@ -1,7 +1,8 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -30,7 +31,7 @@ from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.smart.self_tests import self_tests_in
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
-from nasadvisor.domain.statements import RANK, Finding, Level
+from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, to_document, unpack
 from nasadvisor.stored.packing import DiskReading
 
@@ -39,27 +40,18 @@ RAW_KEPT = 8
 
 
 def store_answers(node_name: str, part: Answers, _document: Json) -> None:
-    """Keep a part of a sweep's answers. Doing it twice changes nothing."""
+    """Keep a part of a sweep's answers. Doing it twice changes nothing.
+
+    Those of disks that are all different ones are kept together. Where one of them cannot be stored each is kept by
+    itself, so that it keeps no other from it; the first problem is raised.
+    """
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
-    is_once = len({answer.disk_key for answer in part.answers}) == len(part.answers)
-    if not is_once or not _stored_together(node, part.answers):
-        _store_each(node, part.answers)
-
-
-def _stored_together(node: Node, answers: tuple[DiskAnswer, ...]) -> bool:
-    """Keep the answers of disks that are all different ones; False, and nothing is kept, if one cannot be stored."""
-    try:
-        with transaction.atomic():
-            _store(node, answers)
-    except UNWORKABLE:
-        return False
-    return True
-
-
-def _store_each(node: Node, answers: tuple[DiskAnswer, ...]) -> None:
-    """Keep each by itself, so that one that cannot be stored keeps no other from it; the first of these is raised."""
+    if len({answer.disk_key for answer in part.answers}) == len(part.answers):
+        with suppress(*UNWORKABLE), transaction.atomic():
+            _store(node, part.answers)
+            return
     problems: list[Exception] = []
-    for answer in answers:
+    for answer in part.answers:
         try:
             with transaction.atomic():
                 _store(node, (answer,))
@@ -196,8 +188,20 @@ def _keep(read: Sequence[Told]) -> None:
     ]
     RawAnswer.objects.bulk_create(raw, ignore_conflicts=True)
     _drop_surplus([each.disk for each in read])
+    tests = [
+        SelfTestResult(
+            disk=each.disk,
+            kind=test.kind[:60],
+            hours=test.hours,
+            status=test.status,
+            passed=test.passed,
+            seen_at=each.taken_at,
+        )
+        for each in read
+        for test in self_tests_in(each.smartctl)
+        if test.kind and test.status and test.hours is not None
+    ]
     # Those of the disks' logs that are new; the other entries were there before.
-    tests = [test for each in read for test in _self_tests(each.disk, each.smartctl, each.taken_at)]
     SelfTestResult.objects.bulk_create(tests, ignore_conflicts=True)
 
 
@@ -228,19 +232,6 @@ def _drop_surplus(disks: Iterable[StoredDisk]) -> None:
         RawAnswer.objects.filter(pk__in=surplus).delete()
 
 
-def _self_tests(disk: StoredDisk, smartctl: Any, taken_at: datetime) -> Iterator[SelfTestResult]:
-    for test in self_tests_in(smartctl):
-        if test.kind and test.status and test.hours is not None:
-            yield SelfTestResult(
-                disk=disk,
-                kind=test.kind[:60],
-                hours=test.hours,
-                status=test.status,
-                passed=test.passed,
-                seen_at=taken_at,
-            )
-
-
 def _show(told: Told, days: Days) -> None:
     """How the disk is now, where lists find it."""
     disk, answer = told.disk, told.answer
@@ -249,9 +240,15 @@ def _show(told: Told, days: Days) -> None:
     disk.exit_status = answer.exit_status
     if told.reading:
         _show_reading(disk, told.reading, told.values, told.taken_at)
-        disk.finding_documents = [to_document(each) for each in _findings(told, told.reading, days)]
+        # What it says now, and what has grown since it was watched first.
+        subject = Subject(disk.label, disk.key, str(disk.pk), disk.role)
+        today = timezone.localtime(told.taken_at).date()
+        grown = (growth_of(value, days, today) for value in (reallocated(told.values), crc_errors(told.values)))
+        findings = (*disk_findings(subject, told.reading), *growth_findings(subject, *grown))
+        disk.finding_documents = [to_document(each) for each in findings]
         renew_forecast(disk, told.taken_at)
-        disk.worst_level = _worst(disk)
+        levels = [Level(str(document["level"])) for document in disk.finding_documents]
+        disk.worst_level = max(levels, key=RANK.__getitem__).value if levels else ""
     disk.save()
 
 
@@ -270,20 +267,6 @@ def _show_reading(disk: StoredDisk, reading: SmartReading, values: tuple[SmartVa
     disk.is_solid_state = reading.identity.solid_state
     disk.power_loss = weigh(reading.power_loss).protection.value
     disk.reading_document = to_document(reading)
-
-
-def _findings(told: Told, reading: SmartReading, days: Days) -> Iterator[Finding]:
-    """What a disk says now, and what has grown since it was watched first."""
-    disk, values, today = told.disk, told.values, timezone.localtime(told.taken_at).date()
-    subject = Subject(disk.label, disk.key, str(disk.pk), disk.role)
-    yield from disk_findings(subject, reading)
-    grown = (growth_of(value, days, today) for value in (reallocated(values), crc_errors(values)))
-    yield from growth_findings(subject, *grown)
-
-
-def _worst(disk: StoredDisk) -> str:
-    levels = [Level(str(document["level"])) for document in disk.finding_documents]
-    return max(levels, key=RANK.__getitem__).value if levels else ""
 
 
 def prune(now: datetime) -> None:

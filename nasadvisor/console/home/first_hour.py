@@ -1,6 +1,5 @@
 """What is worth doing in the first hour: a short list on Home, each line read off what is really there."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -81,16 +80,9 @@ def first_steps(node: Node, now: datetime) -> tuple[ChecklistItem, ...]:
     inventory = node.inventory
     if inventory is None:
         return ()
-    return tuple(_steps(node, inventory, now))
-
-
-def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[ChecklistItem]:
-    if inventory.pools:
-        yield _watching(node, inventory, now)
-    yield _telling()
-    if inventory.pools:
-        yield _scrubbing(node, inventory)
-    yield _testing(node)
+    if not inventory.pools:
+        return (_telling(), _testing(node))
+    return (_watching(node, inventory, now), _telling(), _scrubbing(node, inventory), _testing(node))
 
 
 def _watching(node: Node, inventory: Inventory, now: datetime) -> ChecklistItem:

@@ -1,6 +1,5 @@
 """The first page: is everything all right, on every host?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -94,7 +93,7 @@ class HostRow:
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer of the page in one sentence, with the way to the worst thing."""
+    """The answer of the page: the worst thing, with the way to it, and how many there are of its kind."""
 
     words: str
     level: Level
@@ -120,7 +119,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     context = {
         "node": node,
         "inventory": inventory,
-        "headline": headline_of(open_ones, rows),
+        "headline": Headline(words_of(open_ones, rows[0].where), rows[0].issue.level, rows[0].show) if rows else None,
         "rows": rows,
         "more": len(open_ones) - len(rows),
         "known": [row_of_issue(each) for each in known],
@@ -150,14 +149,6 @@ def close_first_hour(request: HttpRequest) -> HttpResponse:
     """Somebody needs the list of first steps no more; it is put away for everybody."""
     FirstHour.close(timezone.now(), user_of(request).get_username())
     return redirect("overview")
-
-
-def headline_of(issues: Sequence[OpenIssue], rows: Sequence[IssueRow]) -> Headline | None:
-    """The worst thing, which has the first row, and how many there are of its kind; None where nothing is open."""
-    if not rows:
-        return None
-    worst = rows[0]
-    return Headline(words_of(issues, worst.where), worst.issue.level, worst.show)
 
 
 def _row(issue: OpenIssue, *, shown: Node, has_others: bool, can_change: bool) -> IssueRow:

@@ -23,8 +23,7 @@ from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.health.pool_findings import POOL_MEMBER
 from nasadvisor.domain.health.urgency import worst_first
-from nasadvisor.domain.statements import Finding
-from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.storage.inventory import Inventory
 
 RUNS_SHOWN = 50
 
@@ -73,11 +72,6 @@ def _rows(node: Node, inventory: Inventory) -> list[PoolListRow]:
     ]
 
 
-def is_about(finding: Finding, pool: Pool) -> bool:
-    """By guid; some of platforms know a pool by its name alone."""
-    return finding.place == pool.guid or (not finding.place and finding.values.get("pool") == pool.name)
-
-
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: its tree, and what is worth knowing."""
     node, inventory, found = pool_or_404(request, guid)
@@ -85,7 +79,12 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     told = (*inventory_findings(node), *traffic, *node.platform.findings)
     drawing, badges = draw_pool(found, Index(inventory)), badges_on(node)
     unwell = badges_in(drawing, badges)
-    findings = [finding for finding in told if is_about(finding, found)]
+    findings = [
+        finding
+        for finding in told
+        # Some of platforms know a pool by its name alone.
+        if finding.place == found.guid or (not finding.place and finding.values.get("pool") == found.name)
+    ]
     findings += [finding for mark in unwell for finding in mark.findings if finding.code != POOL_MEMBER]
     refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
     context = {

@@ -183,7 +183,7 @@ def _counted(kind: str, leaves: int, count: int) -> str:
 def draw_pool(pool: Pool, index: Index) -> PoolDrawing:
     """A pool and where its leaves are."""
     groups = (
-        GroupDrawing(vdev_class, tuple(_draw_vdev(top, index) for top in tops))
+        GroupDrawing(vdev_class, tuple(VdevDrawing(top, tuple(_leaves(top, "", index))) for top in tops))
         for vdev_class, tops in pool.by_class().items()
     )
     shown = (VdevClass.NORMAL, VdevClass.LOG, VdevClass.CACHE)
@@ -194,10 +194,6 @@ def draw_pools(inventory: Inventory) -> tuple[PoolDrawing, ...]:
     """Every pool of a host."""
     index = Index(inventory)
     return tuple(draw_pool(pool, index) for pool in inventory.pools)
-
-
-def _draw_vdev(top: Vdev, index: Index) -> VdevDrawing:
-    return VdevDrawing(top, tuple(_leaves(top, "", index)))
 
 
 def _leaves(vdev: Vdev, inside: str, index: Index) -> Iterator[LeafDrawing]:

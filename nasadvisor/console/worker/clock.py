@@ -9,7 +9,7 @@ import signal
 import threading
 from typing import Any, Final
 
-from celery import Celery, bootsteps
+from celery import bootsteps
 from celery.beat import Service
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class Clock(bootsteps.StartStopStep):
 
     def __init__(self, parent: Any, **kwargs: Any) -> None:
         super().__init__(parent, **kwargs)
-        self._service: Service = _service_of(parent.app)
+        self._service = Service(parent.app, scheduler_cls=parent.app.conf.beat_scheduler)
         self._thread = threading.Thread(target=self._run, name="clock", daemon=True)
         self._is_stopping = False
 
@@ -51,7 +51,3 @@ class Clock(bootsteps.StartStopStep):
             if not self._is_stopping:
                 log.critical("The clock stopped, so nothing would be asked for any more. The worker ends.")
                 os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _service_of(app: Celery) -> Service:
-    return Service(app, scheduler_cls=app.conf.beat_scheduler)

@@ -65,7 +65,11 @@ class Enrolment:
 
     def _delete_what_is_too_large(self) -> None:
         """Each key that a node may write to; what fills the memory of all is dropped as a whole."""
-        keys = [(node, key) for node in names_of_nodes() for key in _keys_of(node)]
+        keys = [
+            (node, key)
+            for node in names_of_nodes()
+            for key in (console_queue(node), host_queue(node), *unacknowledged(node).values())  # `access.rules_of`
+        ]
         with self.service.pipeline(transaction=False) as pipe:
             for _, key in keys:
                 pipe.memory_usage(key, samples=0)  # all of it: the newest five may be small
@@ -75,11 +79,6 @@ class Enrolment:
                 log.warning("%s sends more than can be stored: %s of %s bytes was deleted", node, key, size)
                 self.service.unlink(key)
                 quotas.note(node, Quota.QUEUE)
-
-
-def _keys_of(node: str) -> tuple[str, ...]:
-    """Those that a node may fill (`access.rules_of`)."""
-    return (console_queue(node), host_queue(node), *unacknowledged(node).values())
 
 
 CROWDED: Final = 0.75

@@ -135,8 +135,9 @@ class Inbox:
                 log.warning("%s sends more than can be stored: %s messages were dropped", node, surplus)
                 quotas.note(node, Quota.QUEUE)
                 self.service.ltrim(console_queue(node), 0, WAITING_AT_MOST - 1)
-            if waiting:
-                self._take_of(node)
+            found = self.service.rpop(console_queue(node), AT_ONCE) if waiting else None
+            for raw in found if isinstance(found, list) else []:
+                self._take(node, _as_bytes(raw))
         return self.taken - before
 
     def wait(self) -> None:
@@ -159,19 +160,15 @@ class Inbox:
             for node in self.nodes:
                 pipe.llen(console_queue(node))
             found = pipe.execute(raise_on_error=False)
-        return [self._length(node, length) for node, length in zip(self.nodes, found, strict=True)]
-
-    def _length(self, node: str, found: int | redis.ResponseError) -> int:
-        if not isinstance(found, redis.ResponseError):
-            return int(found)
-        log.warning("what %s put into its queue cannot be taken and was deleted: %s", node, found)
-        self.service.delete(console_queue(node))
-        return 0
-
-    def _take_of(self, node: str) -> None:
-        found = self.service.rpop(console_queue(node), AT_ONCE)
-        for raw in found if isinstance(found, list) else []:
-            self._take(node, _as_bytes(raw))
+        lengths = []
+        for node, length in zip(self.nodes, found, strict=True):
+            if isinstance(length, redis.ResponseError):
+                log.warning("what %s put into its queue cannot be taken and was deleted: %s", node, length)
+                self.service.delete(console_queue(node))
+                lengths.append(0)
+            else:
+                lengths.append(int(length))
+        return lengths
 
     def _take(self, node: str, raw: bytes) -> None:
         take(node, raw, self.allowances.setdefault(node, Allowance()))

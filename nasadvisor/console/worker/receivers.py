@@ -70,9 +70,11 @@ def receive(is_over: IsOver, processes: int = 1) -> None:
     if listening() is None:
         raise NotListening
     logging.getLogger("celery.app.trace").setLevel(logging.WARNING)  # else a line for every message
-    many = _as_many_as_can_write(processes)
-    with _others(is_over, many) as others, client() as service:
-        enrolment, inbox = Enrolment(service), Inbox(service, Share(0, many))
+    if processes > 1 and connection.vendor == "sqlite":
+        log.warning("SQLite lets one process write at a time, so one takes what hosts tell instead of %s", processes)
+        processes = 1
+    with _others(is_over, processes) as others, client() as service:
+        enrolment, inbox = Enrolment(service), Inbox(service, Share(0, processes))
         while not is_over():
             ended = [each.process.name for each in others if not each.process.is_alive()]
             if ended:
@@ -81,13 +83,6 @@ def receive(is_over: IsOver, processes: int = 1) -> None:
                 say_alive()
             enrolment.look_around()
             _one_round(inbox)
-
-
-def _as_many_as_can_write(processes: int) -> int:
-    if processes > 1 and connection.vendor == "sqlite":
-        log.warning("SQLite lets one process write at a time, so one takes what hosts tell instead of %s", processes)
-        return 1
-    return processes
 
 
 @contextmanager

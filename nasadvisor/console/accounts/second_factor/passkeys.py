@@ -30,7 +30,9 @@ ANSWER_WITHIN: Final = timedelta(milliseconds=webauthn.SHOWN_FOR_MS, minutes=1)
 def challenge_to_add(request: HttpRequest, user: User, name: str) -> dict[str, Any]:
     """What the browser is to ask a device that shall be a passkey by this name."""
     known = passkeys_here(request, user).values_list("credential_id", flat=True)
-    options, state = webauthn.ask_to_make(_site(request), _handle(user), user.get_username(), known)
+    # Names them to their device: the same each time, of this console alone, and without their name.
+    handle = salted_hmac("passkey handle", str(user.pk), algorithm="sha256").digest()
+    options, state = webauthn.ask_to_make(_site(request), handle, user.get_username(), known)
     _remember(request, user, Purpose.ADD, state, name=name)
     return options
 
@@ -109,8 +111,3 @@ def _recall(request: HttpRequest, user: User, purpose: Purpose) -> dict[str, Any
 
 def _site(request: HttpRequest) -> webauthn.Site:
     return webauthn.Site(site_name(request), origins(request))
-
-
-def _handle(user: User) -> bytes:
-    """Names somebody to their device: the same each time, of this console alone, and without their name."""
-    return salted_hmac("passkey handle", str(user.pk), algorithm="sha256").digest()

@@ -69,7 +69,8 @@ def why_none_here(request: HttpRequest) -> str:
         text = _(
             "Passkeys work only by a name such as %(name)s, not by an address of numbers. Open this page by a name."
         )
-        return text % {"name": _some_name()}
+        whole = (each for each in settings.HOST_NAMES if "." in each and not each.startswith((".", "*")))
+        return text % {"name": next(whole, "nas.example")}
     if name != LOCAL and not any(origin.startswith("https:") for origin in origins(request)):
         return _("Passkeys work only over https, and this page came by plain http.")
     return ""
@@ -89,12 +90,6 @@ def origins(request: HttpRequest) -> frozenset[str]:
     """How browsers call where a page is from: by its own address, or by that of a proxy with the same name."""
     proxies = (each for each in settings.CSRF_TRUSTED_ORIGINS if urlsplit(each).hostname == site_name(request))
     return frozenset((f"{request.scheme}://{request.get_host()}", *proxies))
-
-
-def _some_name() -> str:
-    """A name by which this console answers, as an example."""
-    whole = (each for each in settings.HOST_NAMES if "." in each and not each.startswith((".", "*")))
-    return next(whole, "nas.example")
 
 
 PASSKEY: Final = "passkey"

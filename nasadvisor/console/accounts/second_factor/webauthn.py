@@ -140,8 +140,10 @@ def signed(site: Site, state: State, key: Key, answer: str) -> int:
             authenticator_data=AuthenticatorData(parts["authenticatorData"]),
             signature=parts["signature"],
         )
+        public_key = CoseKey.parse(cast("Mapping[int, Any]", cbor.decode(websafe_decode(key.public_key))))
+        credential = AttestedCredentialData.create(Aaguid.NONE, websafe_decode(key.credential_id), public_key)
         whole = AuthenticationResponse(raw_id=parts["id"], response=response)
-        _server(site).authenticate_complete(state, [_credential(key)], whole)
+        _server(site).authenticate_complete(state, [credential], whole)
     except _UNREADABLE as error:
         raise NotProven from error
     return response.authenticator_data.counter
@@ -165,11 +167,6 @@ def _descriptors(known: Iterable[str]) -> list[PublicKeyCredentialDescriptor]:
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(dict(options)))
     return {**found, "timeout": SHOWN_FOR_MS}
-
-
-def _credential(key: Key) -> AttestedCredentialData:
-    public_key = CoseKey.parse(cast("Mapping[int, Any]", cbor.decode(websafe_decode(key.public_key))))
-    return AttestedCredentialData.create(Aaguid.NONE, websafe_decode(key.credential_id), public_key)
 
 
 def _parts(answer: str, *names: str) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """Where alerts go: channels, the mail server, quiet hours. For administrators only, since they hold secrets."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 from uuid import uuid4
 
@@ -93,9 +94,8 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         if not address and (not self.instance.secret or has_changed_kind):
             self.add_error("address", _("Enter where the messages go."))
         elif address:
-            _check_address(self, str(cleaned.get("kind", "")), address)
-            if cleaned.get("kind") == ChannelKind.APPRISE:
-                _check_outward(self, address)
+            for fault in _faults_of(str(cleaned.get("kind", "")), address, bool(cleaned.get("may_be_private"))):
+                self.add_error("address", fault)
         if cleaned.get("kind") == ChannelKind.MAIL and not WatchSettings.load().mail_host:
             self.add_error("kind", _no_mail_server())
         return cleaned
@@ -206,7 +206,16 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 def delivery(request: HttpRequest) -> HttpResponse:
     """The mail server, quiet hours, escalation."""
     form = DeliveryForm(request.POST if request.method == "POST" else None, instance=WatchSettings.load())
-    return _form(request, form, _("How messages are sent"))
+    if is_confirmed_by(request, ask_again(request, form)):
+        try:
+            form.save()
+        except SecretUnreadable as error:
+            form.add_error(None, str(error))
+        else:
+            audit.record(request, Act.DELIVERY_CHANGED)
+            return redirect("channels")
+    context = {"form": form, "title": _("How messages are sent"), "section": "settings"}
+    return render(request, "health/alerts/channel.html", context)
 
 
 @require_POST
@@ -300,39 +309,19 @@ def _no_mail_server() -> SafeString:
     )
 
 
-def _form(request: HttpRequest, form: DeliveryForm, title: str) -> HttpResponse:
-    if is_confirmed_by(request, ask_again(request, form)):
-        try:
-            form.save()
-        except SecretUnreadable as error:
-            form.add_error(None, str(error))
-        else:
-            audit.record(request, Act.DELIVERY_CHANGED)
-            return redirect("channels")
-    return render(request, "health/alerts/channel.html", {"form": form, "title": title, "section": "settings"})
-
-
-def _check_address(form: ChannelForm, kind: str, address: str) -> None:
-    if kind == ChannelKind.MAIL:
-        _check_mail(form, recipients_in(address))
-    elif kind == ChannelKind.PLATFORM:
-        host, *addresses = recipients_in(address) or [""]
+def _faults_of(kind: str, address: str, may_be_private: bool) -> Iterator[str]:
+    """What is wrong with where a channel of this kind is to lead."""
+    mail = recipients_in(address) if kind in (ChannelKind.MAIL, ChannelKind.PLATFORM) else []
+    if kind == ChannelKind.PLATFORM:
+        host, *mail = mail or [""]
         if not Node.objects.filter(name=host).exists():
-            form.add_error("address", _("There is no host called %(host)s here.") % {"host": host})
-        _check_mail(form, addresses)
-    elif not is_apprise_address(address):
-        form.add_error("address", _("Apprise does not know this kind of address."))
-
-
-def _check_outward(form: ChannelForm, address: str) -> None:
-    fault = fault_in(address, may_be_private=bool(form.cleaned_data.get("may_be_private")))
-    if fault:
-        form.add_error("address", fault)
-
-
-def _check_mail(form: ChannelForm, addresses: list[str]) -> None:
+            yield _("There is no host called %(host)s here.") % {"host": host}
+    elif kind != ChannelKind.MAIL and not is_apprise_address(address):
+        yield _("Apprise does not know this kind of address.")
     try:
-        for each in addresses:
+        for each in mail:
             validate_email(each)
     except ValidationError:
-        form.add_error("address", _("These are not all e-mail addresses."))
+        yield _("These are not all e-mail addresses.")
+    if kind == ChannelKind.APPRISE and (fault := fault_in(address, may_be_private=may_be_private)):
+        yield fault

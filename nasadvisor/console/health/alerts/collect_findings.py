@@ -72,7 +72,16 @@ def findings_about(disk: StoredDisk) -> Iterator[Finding]:
     """What the sweeps and inventories say about one disk."""
     if not disk.is_present:
         if not disk.is_removable:
-            yield _gone(disk)
+            yield Finding(
+                "disk-gone",
+                gettext_noop(
+                    "The disk {disk} is gone. If you took it out, say so on its page; else look at its cable and slot."
+                ),
+                {"disk": disk.label},
+                Level.WARNING,
+                gettext_noop("{disk} is no longer detected."),
+                subject=str(disk.pk),
+            )
         return
     if disk.outcome == DiskOutcome.FAILED:
         yield unanswered(Subject(disk.label, disk.key, str(disk.pk), disk.role), disk.problem)
@@ -138,7 +147,9 @@ def view(node: Node, now: datetime) -> View:
     """Look at one node."""
     contact = contact_of(node, now)
     own, disks, pools = f"console/{node.name}", f"disks/{node.name}", f"inventory/{node.name}"
-    found = [(own, finding) for finding in (*_own_findings(node, contact, now), *sweep_findings(node, now))]
+    told = (*about_contact(node, contact), *about_runs(node), *about_trials(node, now), *about_platform(node))
+    found = [(own, notice.finding) for notice in (*told, *about_room(node), *about_quotas(node, now))]
+    found += [(own, finding) for finding in sweep_findings(node, now)]
     found += [(disks, finding) for finding in disk_findings(node)]
     sources = {own, disks, _watching(node)}
     inventory = node.inventory if contact is Contact.FRESH else None
@@ -159,25 +170,6 @@ def _watching(node: Node) -> str:
     return f"watch/{node.name}"
 
 
-def _own_findings(node: Node, contact: Contact, now: datetime) -> Iterator[Finding]:
-    told = (*about_contact(node, contact), *about_runs(node), *about_trials(node, now), *about_platform(node))
-    for notice in (*told, *about_room(node), *about_quotas(node, now)):
-        yield notice.finding
-
-
 def _seen(node: Node, source: str, finding: Finding) -> ObservedFinding:
     key = AlertKey(source, finding.code, finding.subject)
     return ObservedFinding(node, finding, Observation(key, finding.level, finding.measure))
-
-
-def _gone(disk: StoredDisk) -> Finding:
-    return Finding(
-        "disk-gone",
-        gettext_noop(
-            "The disk {disk} is gone. If you took it out, say so on its page; else look at its cable and slot."
-        ),
-        {"disk": disk.label},
-        Level.WARNING,
-        gettext_noop("{disk} is no longer detected."),
-        subject=str(disk.pk),
-    )

@@ -140,44 +140,41 @@ def about_runs(node: Node) -> Iterator[HostFinding]:
     """Runs that wait for somebody."""
     stuck = StoredRun.objects.filter(node=node, state__in=WAITING_FOR_SOMEBODY)
     for run in stuck.defer("document"):
-        yield HostFinding(_about_run(node, run), reverse("run-detail", args=[run.pk]), _("Look at the run"))
+        yield _to_run(run, _about_run(node, run))
+
+
+def _to_run(run: StoredRun, finding: Finding) -> HostFinding:
+    return HostFinding(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
 
 
 def _about_run(node: Node, run: StoredRun) -> Finding:
     if run.state == StoredRunState.INTERRUPTED:
-        return _interrupted(run)
-    return _unreadable(node, run) if run.state in UNREADABLE else _needs_attention(run)
-
-
-def _interrupted(run: StoredRun) -> Finding:
-    return Finding(
-        "run-interrupted",
-        gettext_noop("A run on pool {pool} was interrupted. Nothing continues automatically: finish it or undo it."),
-        {"pool": run.pool_name},
-        Level.WARNING,
-        gettext_noop(
-            "The machine or the service stopped in the middle. The journal holds what was begun, and every step is "
-            "looked up on the host before it is finished or taken back. Until then the pool works with what is there."
-        ),
-        subject=str(run.pk),
-    )
-
-
-def _unreadable(node: Node, run: StoredRun) -> Finding:
-    return Finding(
-        "run-unreadable",
-        gettext_noop("{node} cannot read the journal of the run {run}. {problem}"),
-        {"node": node.name, "run": str(run.pk), "problem": run.error or ""},
-        Level.CRITICAL,
-        gettext_noop(
-            "A run is finished or undone only by a journal that is whole, as nobody can tell otherwise what it did. It "
-            "is left exactly as it is."
-        ),
-        subject=str(run.pk),
-    )
-
-
-def _needs_attention(run: StoredRun) -> Finding:
+        return Finding(
+            "run-interrupted",
+            gettext_noop(
+                "A run on pool {pool} was interrupted. Nothing continues automatically: finish it or undo it."
+            ),
+            {"pool": run.pool_name},
+            Level.WARNING,
+            gettext_noop(
+                "The machine or the service stopped in the middle. The journal holds what was begun, and every step is "
+                "looked up on the host before it is finished or taken back. Until then the pool works with what is "
+                "there."
+            ),
+            subject=str(run.pk),
+        )
+    if run.state in UNREADABLE:
+        return Finding(
+            "run-unreadable",
+            gettext_noop("{node} cannot read the journal of the run {run}. {problem}"),
+            {"node": node.name, "run": str(run.pk), "problem": run.error or ""},
+            Level.CRITICAL,
+            gettext_noop(
+                "A run is finished or undone only by a journal that is whole, as nobody can tell otherwise what it "
+                "did. It is left exactly as it is."
+            ),
+            subject=str(run.pk),
+        )
     return Finding(
         "run-attention",
         gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back."),
@@ -195,17 +192,13 @@ def about_trials(node: Node, now: datetime) -> Iterator[HostFinding]:
     """Runs on trial, and how trials ended."""
     runs = StoredRun.objects.filter(node=node).select_related("node").defer("document", "node__inventory_document")
     for run in runs.filter(trial_until__isnull=False):
-        yield _about_trial(run, _on_trial(run, now))
+        yield _to_run(run, _on_trial(run, now))
     for run in runs.filter(trial_ended_at__isnull=False, state=StoredRunState.APPLIED):
-        yield _about_trial(run, _not_taken_back(run))
+        yield _to_run(run, _not_taken_back(run))
     ended = runs.filter(trial_ended_at__gt=now - TRIAL_IS_NEWS_FOR, state=StoredRunState.UNDONE)
     for run in ended.filter(trial_verdict_document__isnull=False):
         if not runs.filter(pool_guid=run.pool_guid, requested_at__gt=run.trial_ended_at).exists():
-            yield _about_trial(run, _taken_back(run))
-
-
-def _about_trial(run: StoredRun, finding: Finding) -> HostFinding:
-    return HostFinding(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
+            yield _to_run(run, _taken_back(run))
 
 
 def _on_trial(run: StoredRun, now: datetime) -> Finding:

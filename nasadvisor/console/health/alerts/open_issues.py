@@ -120,8 +120,12 @@ class _Gathered:
 def stored_about(nodes: Iterable[Node]) -> Stored:
     """Read what is stored about these nodes."""
     by_pk = {node.pk: node for node in nodes}
-    told = _acknowledged_or_open(by_pk)
-    return Stored(by_pk, told, _disks_with_issues(by_pk, told))
+    found = StoredAlert.objects.filter(node__in=list(by_pk), level__in=OPEN_LEVELS).exclude(state=AlertStates.RECOVERED)
+    told = {(each.node_id, each.code, each.subject): each for each in found}
+    about_disks = (alert.subject for alert in told.values() if alert.source.startswith("disks/"))
+    named = [int(subject) for subject in about_disks if subject.isdecimal()]
+    disks = StoredDisk.objects.filter(UNWELL | Q(pk__in=named, is_forgotten=False), node__in=list(by_pk))
+    return Stored(by_pk, told, {str(disk.pk): disk for disk in disks.only(*SAID_OF)})
 
 
 def issues_on(nodes: Iterable[Node], now: datetime) -> tuple[OpenIssue, ...]:
@@ -180,21 +184,6 @@ def inventory_findings(node: Node) -> tuple[Finding, ...]:
     return tuple(finding for finding in kept if finding)
 
 
-def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], StoredAlert]:
-    found = StoredAlert.objects.filter(node__in=list(by_pk), level__in=OPEN_LEVELS).exclude(state=AlertStates.RECOVERED)
-    return {(each.node_id, each.code, each.subject): each for each in found}
-
-
-def _disks_with_issues(by_pk: dict[int, Node], told: dict[tuple[int, str, str], StoredAlert]) -> dict[str, StoredDisk]:
-    named = [int(alert.subject) for alert in told.values() if _is_about_disk(alert) and alert.subject.isdecimal()]
-    found = StoredDisk.objects.filter(UNWELL | Q(pk__in=named, is_forgotten=False), node__in=list(by_pk))
-    return {str(disk.pk): disk for disk in found.only(*SAID_OF)}
-
-
-def _is_about_disk(alert: StoredAlert) -> bool:
-    return alert.source.startswith("disks/")
-
-
 def _is_looked_up(alert: StoredAlert) -> bool:
     """Whether what it is about was looked up for this page, so that the answer there counts."""
     return alert.source.startswith("console/") and not alert.code.startswith("sweep-")
@@ -215,25 +204,23 @@ def _put(
 ) -> None:
     finding = notice.finding
     disk = disks.get(finding.subject)
-    kind = _kind_of(finding, disk)
+    pool = _pool_of(finding)
+    if finding.code.startswith(("run-", "trial-")):
+        kind = IssueKind.RUN
+    elif disk and (finding.step is NextStep.LOOK_AT_DISK or "disk" in finding.values):
+        kind = IssueKind.DISK
+    else:
+        kind = IssueKind.POOL if pool else IssueKind.HOST
     name = {
         IssueKind.DISK: finding.subject,
         IssueKind.RUN: finding.subject,
-        IssueKind.POOL: _pool_of(finding),
+        IssueKind.POOL: pool,
         IssueKind.HOST: "",
     }[kind]
     thing = things.setdefault((node.pk, kind, name), _Gathered(kind, node, disk if kind is IssueKind.DISK else None))
     is_known = alert is not None and alert.state == AlertStates.ACKNOWLEDGED
     said = Said(finding, is_known, alert.began_at if alert else None, notice.url, notice.link)
     thing.said.setdefault((finding.code, finding.subject), said)
-
-
-def _kind_of(finding: Finding, disk: StoredDisk | None) -> IssueKind:
-    if finding.code.startswith(("run-", "trial-")):
-        return IssueKind.RUN
-    if disk and (finding.step is NextStep.LOOK_AT_DISK or "disk" in finding.values):
-        return IssueKind.DISK
-    return IssueKind.POOL if _pool_of(finding) else IssueKind.HOST
 
 
 def _pool_of(finding: Finding) -> str:

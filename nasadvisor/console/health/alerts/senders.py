@@ -54,7 +54,9 @@ def message_for(events: Sequence[AlertEvent], channel: Channel, console: str) ->
         parts = [_part(event, console) for event in events]
         level = max((Level(event.level) for event in events), key=list(Level).index)
         if len(events) == 1:
-            return AlertMessage(_subject(events[0]), f"{parts[0]}\n", level)
+            first = events[0]
+            subject = f"{first.alert.node.name}: {_kind(first)}: {_short(first)}"
+            return AlertMessage(subject, f"{parts[0]}\n", level)
         subject = ngettext("%(count)d message", "%(count)d messages", len(events)) % {"count": len(events)}
         return AlertMessage(f"NAS Advisor: {subject}", "\n\n".join(parts) + "\n", level)
 
@@ -71,10 +73,6 @@ def trial_message(channel: Channel) -> AlertMessage:
 def plain(template: str, finding: Finding) -> str:
     """A sentence of a finding in the language that is on, commands in quotes."""
     return said(Statement(finding.code, template, finding.values)).replace("`", "'") if template else ""
-
-
-def _subject(event: AlertEvent) -> str:
-    return f"{event.alert.node.name}: {_kind(event)}: {_short(event)}"
 
 
 def _short(event: AlertEvent) -> str:

@@ -23,6 +23,9 @@ NAMES_FILE: Final = frozenset(
 )
 """Options of Apprise's addresses that name a file of this machine."""
 
+PATHS: Final = ("/", "~", "./", "../", "file:")
+"""How a value begins that is the path of a file."""
+
 LOCAL: Final = frozenset(["dbus", "glib", "gnome", "kde", "macosx", "qt", "rsyslog", "syslog", "windows"])
 """Services that do not resolve a name where it could be looked at, or that are on this machine."""
 
@@ -41,7 +44,7 @@ def fault_in(address: str, *, may_be_private: bool) -> str:
     for each in address.replace(",", " ").split():
         parts = urlsplit(each)
         options = parse_qsl(parts.query, keep_blank_values=True)
-        if any(name.lower().lstrip("+-:") in NAMES_FILE or _is_path(value) for name, value in options):
+        if any(name.lower().lstrip("+-:") in NAMES_FILE or value.startswith(PATHS) for name, value in options):
             return _("An address of a service cannot name a file of the console.")
         if parts.scheme.lower() in LOCAL and not may_be_private:
             return _said()
@@ -89,10 +92,6 @@ def _is_allowed(address: IPv4Address | IPv6Address, may_be_private: bool) -> boo
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return False
     return address.is_global or (may_be_private and (address.is_private or address.is_loopback))
-
-
-def _is_path(value: str) -> bool:
-    return value.startswith(("/", "~", "./", "../", "file:"))
 
 
 def _said() -> str:

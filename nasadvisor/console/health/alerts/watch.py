@@ -22,7 +22,6 @@ from nasadvisor.console.health.alerts.models import (
 )
 from nasadvisor.console.health.models import UNWORKABLE
 from nasadvisor.domain.health.alerts import (
-    Alert,
     AlertChange,
     EventKind,
     QuietHours,
@@ -32,7 +31,7 @@ from nasadvisor.domain.health.alerts import (
     reconcile,
 )
 from nasadvisor.domain.statements import RANK, Level
-from nasadvisor.stored.documents import Json, to_document
+from nasadvisor.stored.documents import to_document
 
 log = logging.getLogger(__name__)
 
@@ -77,9 +76,11 @@ def _move(node: Node, found: View, now: datetime) -> None:
     for step in _with_room(node, list(steps), now):
         key = step.alert.key
         _store(stored.get(key), step, seen.get(key), now)
-    for key, each in stored.items():
-        if key in seen:
-            _renew_text(each, to_document(seen[key].finding))
+    # The page shows a finding as it is now, also where there is nothing to tell about it.
+    for key in stored.keys() & seen.keys():
+        document = to_document(seen[key].finding)
+        if stored[key].finding_document != document:
+            StoredAlert.objects.filter(pk=stored[key].pk).update(finding_document=document)
 
 
 def place_of(stored: StoredAlert) -> str:
@@ -102,16 +103,11 @@ def _with_room(node: Node, steps: list[AlertChange], now: datetime) -> list[Aler
     return [step for step in steps if step.alert.key not in left_out]
 
 
-def _renew_text(stored: StoredAlert, document: Json) -> None:
-    """The page shows the finding as it is now, also where there is nothing to tell about it."""
-    if stored.finding_document != document:
-        StoredAlert.objects.filter(pk=stored.pk).update(finding_document=document)
-
-
 def _store(stored: StoredAlert | None, step: AlertChange, seen: ObservedFinding | None, now: datetime) -> None:
     if stored is None:
         assert seen is not None  # noqa: S101 - only what was seen can be new
-        stored = _new(step.alert, seen)
+        key, began_at = step.alert.key, step.alert.began_at
+        stored = StoredAlert(node=seen.node, source=key.source, code=key.code, subject=key.subject, began_at=began_at)
     stored.take(step.alert)
     if seen:
         stored.finding_document = to_document(seen.finding)
@@ -120,11 +116,6 @@ def _store(stored: StoredAlert | None, step: AlertChange, seen: ObservedFinding 
     stored.save()
     if step.event:
         tell(stored, step.event, now)
-
-
-def _new(alert: Alert, seen: ObservedFinding) -> StoredAlert:
-    key = alert.key
-    return StoredAlert(node=seen.node, source=key.source, code=key.code, subject=key.subject, began_at=alert.began_at)
 
 
 def _escalate(now: datetime) -> None:

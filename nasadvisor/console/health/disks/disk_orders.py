@@ -15,7 +15,7 @@ from nasadvisor.console.accounts.roles import operator_required, user_of
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_role
+from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.forecasts import RatingForm, rating_of, with_ratings
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.sweeps import request_sweep
@@ -93,7 +93,12 @@ def wear_csv(request: HttpRequest) -> StreamingHttpResponse:
     disks = StoredDisk.objects.filter(is_forgotten=False)
     rows = with_ratings(disks).order_by("node__name", "model", "serial").values_list("pk", *fields)
     written = written_by_role(disks.only("pk"), timezone.now())
-    lines = (cells((*row[1:], *_by_role(written.get(row[0])))) for row in rows.iterator(chunk_size=500))
+
+    def line(pk: int, *values: object) -> list[str]:
+        found = written.get(pk)
+        return cells((*values, *(found.bytes_per_day(role) if found else None for role in ORDER)))
+
+    lines = (line(*row) for row in rows.iterator(chunk_size=500))
     writer = csv.writer(_Echo())
     stream = (writer.writerow(line) for line in ((*heads, *(f"{role}_bytes_per_day" for role in ORDER)), *lines))
     response = StreamingHttpResponse(stream, content_type="text/csv; charset=utf-8")
@@ -103,10 +108,6 @@ def wear_csv(request: HttpRequest) -> StreamingHttpResponse:
 
 def _disk(pk: int) -> StoredDisk:
     return get_object_or_404(StoredDisk.objects.select_related("node").defer("node__inventory_document"), pk=pk)
-
-
-def _by_role(written: Written | None) -> tuple[int | None, ...]:
-    return tuple(written.bytes_per_day(role) if written else None for role in ORDER)
 
 
 class _Echo:

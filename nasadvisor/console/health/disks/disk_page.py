@@ -1,6 +1,6 @@
 """The page of one disk: how it is, how it wears, and what lies on it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -170,17 +170,15 @@ def written_chart(days: Iterable[WrittenDay], today: date) -> WrittenChart | Non
     most = max((sum(_counts(day).values()) for day in shown), default=0)
     if not most:
         return None
-    blocks = tuple(block for day in shown for block in _column(day, (day.day - begin).days, most))
-    return WrittenChart(LOOK_BACK.days * (COLUMN + GAP), HEIGHT, COLUMN, blocks, most, begin, today)
-
-
-def _column(day: WrittenDay, index: int, most: int) -> Iterator[Block]:
-    top = float(HEIGHT)
-    for role, count in _counts(day).items():
-        height = count / most * HEIGHT
-        top -= height
-        if count:
-            yield Block(role, index * (COLUMN + GAP), round(top, 2), round(height, 2), date_format(day.day), count)
+    blocks = []
+    for day in shown:
+        x, top = (day.day - begin).days * (COLUMN + GAP), float(HEIGHT)
+        for role, count in _counts(day).items():
+            height = count / most * HEIGHT
+            top -= height
+            if count:
+                blocks.append(Block(role, x, round(top, 2), round(height, 2), date_format(day.day), count))
+    return WrittenChart(LOOK_BACK.days * (COLUMN + GAP), HEIGHT, COLUMN, tuple(blocks), most, begin, today)
 
 
 def _counts(day: WrittenDay) -> dict[str, int]:

@@ -139,8 +139,7 @@ def _chosen(disks: QuerySet[StoredDisk], asked: Asked, index: Index | None) -> Q
 def _order(sort: str, index: Index | None) -> Sequence[OrderBy]:
     name, is_down = sort.removeprefix("-"), sort.startswith("-")
     if name == "health":
-        worn_out, used = F("worn_out_at"), F("percent_used")
-        worst_first = _worst_first(index)
+        worn_out, used, worst_first = F("worn_out_at"), F("percent_used"), _worst_first(index)
         if is_down:
             return [worst_first.desc(), worn_out.desc(nulls_last=True), used.asc(nulls_last=True)]
         return [worst_first.asc(), worn_out.asc(nulls_last=True), used.desc(nulls_last=True)]
@@ -168,12 +167,12 @@ def _head(name: str, asked: Asked) -> Head:
 
 def _rows(page: Page[StoredDisk], index: Index | None) -> list[DiskRow]:
     written = written_by_role(page.object_list, timezone.now())
-    return [DiskRow(each, badge_of(each), _usage(each, index), written.get(each.pk)) for each in page.object_list]
-
-
-def _usage(stored: StoredDisk, index: Index | None) -> Usage | None:
-    found = index.inventory.disk(stored.key) if index and stored.is_present else None
-    return usage_of(found, index) if index and found else None
+    rows = []
+    for stored in page.object_list:
+        found = index.inventory.disk(stored.key) if index and stored.is_present else None
+        usage = usage_of(found, index) if index and found else None
+        rows.append(DiskRow(stored, badge_of(stored), usage, written.get(stored.pk)))
+    return rows
 
 
 def _others(known: QuerySet[StoredDisk], index: Index) -> list[tuple[Disk, Usage]]:

@@ -113,9 +113,7 @@ def wear_chart(points: Sequence[DrawnWear], fan: Sequence[FanPoint], now: dateti
         right=right,
         top=TOP,
         bottom=bottom,
-        history="".join(
-            line_through((x(each.at), y(each.percent)) for each in piece) for piece in _pieces(_thinned(points))
-        ),
+        history="".join(line_through((x(each.at), y(each.percent)) for each in piece) for piece in _pieces(points)),
         fan=line_through([*upper, *lower[::-1]]) + "Z" if len(ahead) > 1 else "",
         middle=line_through((at, y(spread.middle)) for at, spread in ahead),
         now=x(now),
@@ -134,14 +132,14 @@ def _top_percent(points: Sequence[DrawnWear], fan: Sequence[FanPoint]) -> float:
     return min(max(FULL * 1.1, used * 1.05, expected * 1.05), HIGHEST)
 
 
-def _thinned(points: Sequence[DrawnWear]) -> Sequence[DrawnWear]:
+def _pieces(points: Sequence[DrawnWear]) -> Iterable[Iterable[DrawnWear]]:
+    """Stretches of one source each: what two sources say of a disk differs by far, so no line joins them.
+
+    Of many points as many as can be seen.
+    """
     step = max(1, -(-len(points) // POINTS_AT_MOST))
-    return [*points[:-1:step], points[-1]] if points else ()
-
-
-def _pieces(points: Iterable[DrawnWear]) -> Iterable[Iterable[DrawnWear]]:
-    """Stretches of one source each: what two sources say of a disk differs by far, so no line joins them."""
-    return (piece for _source, piece in groupby(points, key=lambda point: point.source))
+    shown = [*points[:-1:step], points[-1]] if points else ()
+    return (piece for _source, piece in groupby(shown, key=lambda point: point.source))
 
 
 def _levels(top: float) -> Iterable[float]:

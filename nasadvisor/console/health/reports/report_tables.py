@@ -2,7 +2,7 @@
 SSDs with how they wear.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -32,7 +32,7 @@ from nasadvisor.domain.health.smart.attributes import GROWN_DEFECTS, PENDING_DEF
 from nasadvisor.domain.health.traffic_findings import Traffic
 from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.statements import Level
-from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev, VdevClass
+from nasadvisor.domain.storage.inventory import Pool, Vdev, VdevClass
 from nasadvisor.stored.documents import DocumentError
 
 COMPARED: Final = 4
@@ -101,8 +101,13 @@ def in_use(nodes: Iterable[Node], now: datetime) -> list[InUse]:
     found: list[InUse] = []
     for node in nodes:
         inventory = node.inventory if len(found) < IN_USE_LISTED else None
-        if inventory and any(pool.logs or pool.caches for pool in inventory.pools):
-            found += _of_host(node, inventory, now)
+        if not inventory or not any(pool.logs or pool.caches for pool in inventory.pools):
+            continue
+        index, series = Index(inventory), series_on(node)
+        for pool in inventory.pools:
+            for vdev_class, tops in pool.by_class().items():
+                if tops and vdev_class in ROLES:
+                    found.append(_in_use(node, pool, vdev_class, tops, index, series.get(pool.guid), now))
     return found[:IN_USE_LISTED]
 
 
@@ -117,26 +122,19 @@ def comparisons(now: datetime) -> list[Report]:
     return found
 
 
-def _of_host(node: Node, inventory: Inventory, now: datetime) -> Iterator[InUse]:
-    index, series = Index(inventory), series_on(node)
-    for pool in inventory.pools:
-        for vdev_class, tops in pool.by_class().items():
-            if tops and vdev_class in ROLES:
-                yield _in_use(node, pool, vdev_class, tops, index, series, now)
-
-
 def _in_use(
     node: Node,
     pool: Pool,
     vdev_class: VdevClass,
     tops: tuple[Vdev, ...],
     index: Index,
-    series: Mapping[str, SampledPool],
+    watched: SampledPool | None,
     now: datetime,
 ) -> InUse:
     role = ROLES[vdev_class]
-    disks = _disks_of(tops, index)
-    watched = series.get(pool.guid)
+    places = (index.inventory.place_of(leaf) for top in tops for leaf in top.leaves())
+    known = StoredDisk.objects.defer("reading_document").now_known_as(place[0].key for place in places if place)
+    disks = sorted(known.values(), key=lambda disk: (disk.model, disk.serial))
     seen = watched.traffic if watched else None
     traffic = (seen.log if vdev_class is VdevClass.LOG else seen.cache) if seen else None
     return InUse(
@@ -149,12 +147,6 @@ def _in_use(
         since=max((disk.role_since for disk in disks), default=None),
         traffic=traffic if traffic and traffic.hours else None,
     )
-
-
-def _disks_of(tops: Iterable[Vdev], index: Index) -> list[StoredDisk]:
-    places = (index.inventory.place_of(leaf) for top in tops for leaf in top.leaves())
-    known = StoredDisk.objects.defer("reading_document").now_known_as(place[0].key for place in places if place)
-    return sorted(known.values(), key=lambda disk: (disk.model, disk.serial))
 
 
 def _side(disk: StoredDisk, role: str, now: datetime) -> SsdGain:
@@ -262,7 +254,11 @@ def count_of_unasked(said: SaidByPools) -> int:
 def drawn_ssds(now: datetime) -> list[Drawn]:
     """The pictures of those that wear out first."""
     disks = _by_wear(_known()).filter(has_forecast=True, percent_used__gt=0)[:DRAWN]
-    return [_drawn(disk, now) for disk in disks.defer("node__inventory_document")]
+    found = []
+    for disk in disks.defer("node__inventory_document"):
+        kept = stored_forecast(disk)
+        found.append(Drawn(disk, wear_chart(wear_points(disk), kept.fan if kept else (), now, NARROW)))
+    return found
 
 
 def look_of(disk: StoredDisk, issue: PoolIssue | None) -> Badge:
@@ -272,14 +268,11 @@ def look_of(disk: StoredDisk, issue: PoolIssue | None) -> Badge:
     if mark and (mark.level is Level.CRITICAL or not is_out):
         return mark.look
     if issue and disk.is_present:
-        return badge_of_state(issue.state) if issue.state else Badge(*WARN, _errors(issue.errors))
+        errors = ngettext("%(errors)s I/O error", "%(errors)s I/O errors", issue.errors) % {"errors": issue.errors}
+        return badge_of_state(issue.state) if issue.state else Badge(*WARN, errors)
     if disk.outcome == DiskOutcome.READ:
         return Badge(*GOOD, _("All right"))
     return badge_of_state(disk.outcome) if disk.outcome else Badge(*WAITING, _("Not asked yet"))
-
-
-def _errors(count: int) -> str:
-    return ngettext("%(errors)s I/O error", "%(errors)s I/O errors", count) % {"errors": count}
 
 
 def said_by_pools(nodes: Iterable[Node]) -> SaidByPools:
@@ -321,8 +314,3 @@ def _hard_disk(
         crc=count(disk.crc_errors, CRC),
         temperatures=heat,
     )
-
-
-def _drawn(disk: StoredDisk, now: datetime) -> Drawn:
-    kept = stored_forecast(disk)
-    return Drawn(disk, wear_chart(wear_points(disk), kept.fan if kept else (), now, NARROW))

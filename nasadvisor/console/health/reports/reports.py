@@ -101,20 +101,15 @@ def _look(hosts: Sequence[HostLook], issues: Sequence[OpenIssue]) -> Badge:
 
 def _hosts(nodes: Iterable[Node], now: datetime) -> Iterator[HostLook]:
     swept = dict(NodeHealth.objects.values_list("node", "sweep_ended_at"))
-    silent = _silent_disks()
+    there = StoredDisk.objects.filter(is_present=True, is_forgotten=False, is_removable=False)
+    unread = there.exclude(outcome=DiskOutcome.READ).order_by("node", "outcome", "model", "serial")
+    by_node = groupby(unread.only("node", "model", "serial", "outcome"), key=lambda disk: disk.node_id)
+    silent = {node_pk: list(group) for node_pk, group in by_node}
     for node in nodes:
         swept_at = swept.get(node.pk)
         unheard = silent.get(node.pk, ()) if swept_at else ()
         gaps = (*_gaps_of_host(node, swept_at, now), *_gaps_of_disks(unheard))
         yield HostLook(node, node.inventory_read_at, swept_at, gaps)
-
-
-def _silent_disks() -> dict[int, list[StoredDisk]]:
-    """Disks that are there and of which the last sweep brought nothing, by the number of their host."""
-    there = StoredDisk.objects.filter(is_present=True, is_forgotten=False, is_removable=False)
-    disks = there.exclude(outcome=DiskOutcome.READ).order_by("node", "outcome", "model", "serial")
-    found = disks.only("node", "model", "serial", "outcome")
-    return {node: list(group) for node, group in groupby(found, key=lambda disk: disk.node_id)}
 
 
 def _gaps_of_host(node: Node, swept_at: datetime | None, now: datetime) -> Iterator[str]:
@@ -166,12 +161,17 @@ DRAWN: Final = 6
 
 @dataclass(frozen=True)
 class PoolRow:
-    """A pool, its use over the last weeks, and when its last scrub ended; None where none is on record."""
+    """A pool, and its use over the last weeks."""
 
     node: Node
     pool: Pool
     capacity: Capacity
-    scrubbed_at: datetime | None
+
+    @property
+    def scrubbed_at(self) -> datetime | None:
+        """When its last scrub ended; None where none is on record."""
+        scan = self.pool.last_scan
+        return timezone.localtime(datetime.fromisoformat(scan.ended_at)) if scan and scan.ended_at else None
 
     @property
     def look(self) -> Badge:
@@ -192,18 +192,12 @@ class PoolRow:
 def pool_rows(nodes: Iterable[Node], now: datetime) -> list[PoolRow]:
     """The pools of all hosts."""
     found = [(node, pool) for node in nodes for pool in (node.inventory.pools if node.inventory else ())]
-    return [PoolRow(node, pool, capacity_of(node, pool, now), _scrubbed_at(pool)) for node, pool in found[:LISTED]]
+    return [PoolRow(node, pool, capacity_of(node, pool, now)) for node, pool in found[:LISTED]]
 
 
 def drawn_pools(rows: Iterable[PoolRow]) -> list[PoolRow]:
     """Those that have a picture, as many as a report has room for."""
     return [row for row in rows if row.chart][:DRAWN]
-
-
-def _scrubbed_at(pool: Pool) -> datetime | None:
-    if pool.last_scan is None or not pool.last_scan.ended_at:
-        return None
-    return timezone.localtime(datetime.fromisoformat(pool.last_scan.ended_at))
 
 
 log = logging.getLogger(__name__)
