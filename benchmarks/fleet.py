@@ -28,8 +28,8 @@ def figures() -> Iterator[Figure]:
     folder = console_folder()
     from django.contrib.auth.models import User  # noqa: PLC0415
 
+    from nasadvisor.console.accounts.models import ApiToken  # noqa: PLC0415
     from nasadvisor.console.health.alerts import watch  # noqa: PLC0415
-    from nasadvisor.console.health.api.models import ApiToken  # noqa: PLC0415
     from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
     from nasadvisor.console.health.reports import reports  # noqa: PLC0415
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415

@@ -8,7 +8,7 @@ from django.core.asgi import get_asgi_application
 from django.db import connections
 from django.urls import get_resolver
 
-from nasadvisor.console.web.bounded import BoundedRequests, InTurn
+from nasadvisor.console.web.connections import BoundedRequests, InTurn
 
 # WhiteNoise reads files in the classic way, which Django adapts; the files are small, so that costs nothing.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")

@@ -7,17 +7,13 @@ from nasadvisor.console.evidence import models as evidence_models
 from nasadvisor.console.fleet import models as fleet_models
 from nasadvisor.console.health import models as health_models
 from nasadvisor.console.health.alerts import models as alert_models
-from nasadvisor.console.health.api import models as api_models
-from nasadvisor.console.health.reports import models as report_models
 
 __all__ = [
     "account_models",
     "alert_models",
-    "api_models",
     "audit_models",
     "change_models",
     "evidence_models",
     "fleet_models",
     "health_models",
-    "report_models",
 ]

@@ -4,8 +4,10 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console.home import about, frame, overview, pool_page
+from nasadvisor.console.fleet import nodes
+from nasadvisor.console.home import frame, overview, pool_page
 from nasadvisor.console.wording import explain
+from nasadvisor.console.worker import schedule_pages
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -15,12 +17,13 @@ urlpatterns = [
     path("pools/<str:guid>/history/", pool_page.history, name="pool-history"),
     path("explain/", explain.explain_all, name="explain"),
     path("explain/<slug:code>/", explain.explain, name="explain-code"),
-    path("settings/", about.settings_page, name="settings"),
+    path("settings/", nodes.settings_page, name="settings"),
+    path("settings/schedules/", schedule_pages.schedules, name="schedules"),
+    path("settings/schedules/<int:pk>/", schedule_pages.edit, name="schedule"),
     path("preview/", frame.progress, name="preview"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.evidence.urls")),
     path("", include("nasadvisor.console.health.urls")),
-    path("", include("nasadvisor.console.worker.urls")),
     path("", include("nasadvisor.console.change.urls")),
     path("", include("nasadvisor.console.fleet.urls")),
     path("", include("nasadvisor.console.accounts.urls")),

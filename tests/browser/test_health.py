@@ -5,12 +5,11 @@ from django.contrib.auth.models import User
 from django_celery_beat.models import PeriodicTask
 from playwright.sync_api import expect
 
+from nasadvisor.console.accounts.models import ApiToken
 from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.models import Channel
-from nasadvisor.console.health.api.models import ApiToken
-from nasadvisor.console.health.reports.models import StoredReport
+from nasadvisor.console.health.alerts.models import Channel, StoredReport
 from nasadvisor.console.health.sweeps import SWEEP
 from nasadvisor.console.worker.schedules import create_schedules
 from tests.browser.conftest import PASSWORD, Desk

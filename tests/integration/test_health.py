@@ -239,14 +239,14 @@ def test_the_command_line_asks_disks_and_writes_a_report(product: Product, post:
 def test_the_console_makes_a_report_inside_its_confinement(product: Product, post: Post) -> None:
     product.console(
         "from nasadvisor.console.celery_app import app; "
-        "from nasadvisor.console.health.reports.models import StoredReport; "
+        "from nasadvisor.console.health.alerts.models import StoredReport; "
         "r = StoredReport.objects.create(); app.send_task('console.make_report', [r.pk], queue='console')"
     )
     until(
         lambda: (
             "done"
             in product.console(
-                "from nasadvisor.console.health.reports.models import StoredReport; "
+                "from nasadvisor.console.health.alerts.models import StoredReport; "
                 "print(StoredReport.objects.latest('pk').state)"
             )
         )

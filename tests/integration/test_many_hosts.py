@@ -23,7 +23,7 @@ WAIT_S = 600
 TOKEN = f"""
 from django.contrib.auth.models import User
 from django.utils import timezone
-from nasadvisor.console.fleet.remote.joining import new_token
+from nasadvisor.console.fleet.remote.access import new_token
 user, _ = User.objects.get_or_create(username="anna", defaults={{"is_superuser": True}})
 print(new_token("{SECOND}", user, timezone.now()))
 """

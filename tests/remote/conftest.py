@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 from django.utils import timezone
 
-from nasadvisor.console.fleet.remote.joining import new_token
+from nasadvisor.console.fleet.remote.access import new_token
 from nasadvisor.console.fleet.remote.listening import Listening, client, folder, listen, socket_path
 from nasadvisor.console.worker.enrolment import Enrolment
 from nasadvisor.console.worker.inbox import Inbox

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import JoinToken, Node
-from nasadvisor.console.fleet.remote import joining
+from nasadvisor.console.fleet.remote import access as joining
 from nasadvisor.console.fleet.remote.certificates import make_server_certificate
 from nasadvisor.console.fleet.remote.listening import Listening, command, folder, listen, renew_if_due, use_certificate
 from nasadvisor.domain.fleet.joining import token_of

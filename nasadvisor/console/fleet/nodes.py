@@ -1,13 +1,18 @@
-"""Choosing a node, asking it to read itself again, forgetting one that is gone, and adding hosts on other machines."""
+"""The pages of hosts: the settings with all of them, choosing one, asking it to read itself again, forgetting one that
+is gone, and adding hosts on other machines.
+"""
 
+import platform
 from datetime import datetime
 from typing import Final
 
+import django
 import redis.exceptions
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db.models.fields.json import KeyTransform
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,6 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from nasadvisor import __version__
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.passwords import (
@@ -27,15 +33,20 @@ from nasadvisor.console.accounts.passwords import (
     confirmed_admin_required,
     require_only,
 )
+from nasadvisor.console.accounts.platforms import detected
 from nasadvisor.console.accounts.roles import admin_required, operator_required, user_of
 from nasadvisor.console.fleet import hosts
-from nasadvisor.console.fleet.current_host import NODE_IN_SESSION, SILENT_AFTER, current_node
+from nasadvisor.console.fleet.current_host import NODE_IN_SESSION, SILENT_AFTER, contact_of, current_node
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import JoinToken, Node
-from nasadvisor.console.fleet.remote.joining import VALID_FOR, drop_token, new_token
+from nasadvisor.console.fleet.remote.access import VALID_FOR, drop_token, new_token
 from nasadvisor.console.fleet.remote.listening import Listening, NotListening, listening
 from nasadvisor.domain.fleet.joining import bracketed, is_node_name
 from nasadvisor.domain.fleet.questions import READ_INVENTORY
+from nasadvisor.domain.storage.inventory import Host
+from nasadvisor.stored.documents import document_or_none
+from nasadvisor.stored.kinds import INVENTORY
+from plugins.contract.console import Panel
 
 
 @require_POST
@@ -169,3 +180,36 @@ def _no_service() -> str:
         "The message service for other hosts does not answer, so nothing was changed. Look at it with "
         "`systemctl status nasadvisor-remote-redis` and try again."
     )
+
+
+def settings_page(request: HttpRequest) -> HttpResponse:
+    """What runs here, and how each node stands."""
+    now = timezone.now()
+    # Of the inventory, which is large, the database hands out the one part that is shown.
+    part, number = KeyTransform("host", "inventory_document"), KeyTransform("version", "inventory_document")
+    found = Node.objects.defer("inventory_document").annotate(host_document=part, form=number)
+    nodes = [(node, contact_of(node, now), host_of(node), may_be_forgotten(node, now)) for node in found]
+    host = split_domain_port(request.get_host())[0]
+    context = {
+        "platforms": [(platform, _shown(platform.panel(), host)) for platform in detected()],
+        "nodes": nodes,
+        "versions": {"NAS Advisor": __version__, "Django": django.get_version(), "Python": platform.python_version()},
+        "section": "settings",
+    }
+    return render(request, "console/settings.html", context)
+
+
+def host_of(node: Node) -> Host | None:
+    """The host part of a node's stored inventory, `host_document`; None before the first.
+
+    An inventory of an earlier form, its number in `form`, is made into today's as a whole.
+    """
+    document, form = node.host_document, node.form  # type: ignore[attr-defined]  # annotated
+    if form != INVENTORY.number:
+        return node.inventory.host if node.inventory else None
+    return document_or_none(Host, document)
+
+
+def _shown(panel: Panel, host: str) -> dict[str, object]:
+    """A panel for the reader who reached us under the name `host`."""
+    return {"lines": panel.lines, "links": [(link.label, link.url.replace("{host}", host)) for link in panel.links]}

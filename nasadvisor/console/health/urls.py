@@ -4,16 +4,16 @@ from django.urls import path
 
 from nasadvisor.console.health.alerts import alert_pages, channel_pages
 from nasadvisor.console.health.api import api, metrics, token_pages
-from nasadvisor.console.health.disks import disk_orders, disk_page, disk_table
+from nasadvisor.console.health.disks import disk_page, disk_table
 from nasadvisor.console.health.reports import reports
 
 urlpatterns = [
     path("disks/", disk_table.disks, name="disks"),
-    path("wear.csv", disk_orders.wear_csv, name="wear-csv"),
-    path("wear/sweep/", disk_orders.sweep_now, name="sweep-now"),
-    path("wear/<int:pk>/self-test/", disk_orders.start_self_test, name="drive-self-test"),
-    path("wear/<int:pk>/rating/", disk_orders.rate, name="drive-rating"),
-    path("wear/<int:pk>/forget/", disk_orders.forget, name="drive-forget"),
+    path("wear.csv", disk_table.wear_csv, name="wear-csv"),
+    path("wear/sweep/", disk_table.sweep_now, name="sweep-now"),
+    path("wear/<int:pk>/self-test/", disk_table.start_self_test, name="drive-self-test"),
+    path("wear/<int:pk>/rating/", disk_table.rate, name="drive-rating"),
+    path("wear/<int:pk>/forget/", disk_table.forget, name="drive-forget"),
     path("disks/<path:key>/", disk_page.disk, name="disk"),
     path("alerts/", alert_pages.alerts, name="alerts"),
     path("alerts/<int:pk>/acknowledge/", alert_pages.acknowledge, name="alert-acknowledge"),

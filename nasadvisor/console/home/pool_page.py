@@ -16,7 +16,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.disk_badges import DiskBadge, badges_in, badges_in_pool, badges_on
 from nasadvisor.console.health.alerts.open_issues import inventory_findings
 from nasadvisor.console.health.bytes_by_role import traffic_of
-from nasadvisor.console.health.capacity import capacity_of
+from nasadvisor.console.health.inventory import capacity_of
 from nasadvisor.console.home.first_hour import scrub_advice
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
 from nasadvisor.console.storage.disk_uses import Index

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-import nasadvisor.console.health.api.models
+import nasadvisor.console.accounts.models
 
 GROUPS = ("viewer", "operator")
 
@@ -196,7 +196,7 @@ class Migration(migrations.Migration):
                 ("digest", models.CharField(max_length=64, unique=True)),
                 ("may_acknowledge", models.BooleanField(default=False, verbose_name="May also acknowledge alerts")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("expires_at", models.DateTimeField(default=nasadvisor.console.health.api.models.token_end)),
+                ("expires_at", models.DateTimeField(default=nasadvisor.console.accounts.models.token_end)),
                 ("last_used_at", models.DateTimeField(null=True)),
                 (
                     "created_by",

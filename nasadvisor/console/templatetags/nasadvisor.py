@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from itertools import zip_longest
-from pathlib import PurePosixPath
 from typing import Final
 
 from django import template
@@ -177,12 +176,6 @@ def grouped(number: int | None) -> str:
 def breakable(name: str) -> SafeString:
     """A name that may go on in the next line after each of its underscores."""
     return format_html_join(SafeString("_<wbr>"), "{}", ((part,) for part in name.split("_")))
-
-
-@register.filter
-def basename(path: str) -> str:
-    """The last part of a path."""
-    return PurePosixPath(path).name
 
 
 @register.filter

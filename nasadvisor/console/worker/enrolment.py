@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.quotas import Quota
-from nasadvisor.console.fleet.remote.access import bring_up_to_date
-from nasadvisor.console.fleet.remote.joining import admit_waiting
+from nasadvisor.console.fleet.remote.access import admit_waiting, bring_up_to_date
 from nasadvisor.console.fleet.remote.listening import CONSOLE_USER, renew_if_due
 from nasadvisor.console.web.networks import network_of
 from nasadvisor.console.worker.inbox import LOOK_AFTER_S, names_of_nodes

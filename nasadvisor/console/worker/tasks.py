@@ -13,8 +13,8 @@ from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.health import bytes_by_role, sweep_store, sweeps
 from nasadvisor.console.health.alerts import deliver, watch
+from nasadvisor.console.health.alerts.models import StoredReport
 from nasadvisor.console.health.reports import monthly, reports
-from nasadvisor.console.health.reports.models import StoredReport
 from nasadvisor.console.home import first_hour
 from nasadvisor.console.worker import answers
 from nasadvisor.console.worker.liveness import liveness

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from django.utils import timezone
 
+from nasadvisor.console.accounts.models import ApiToken
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.models import Channel
-from nasadvisor.console.health.api.models import ApiToken
-from nasadvisor.console.health.reports.models import StoredReport
+from nasadvisor.console.health.alerts.models import Channel, StoredReport
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.simulated.evidence import simulated_count, simulated_curve

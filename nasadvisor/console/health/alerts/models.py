@@ -1,4 +1,4 @@
-"""Alerts, what there is to tell of them, to whom, and whether it was told: the outbox.
+"""Alerts, what there is to tell of them, to whom, and whether it was told: the outbox; and reports that go out.
 
 An event and its deliveries are written in the same transaction as the alert's step, so nothing is told that was not
 stored, and nothing stored is forgotten while a mail server or Redis is down.
@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.domain.health import alerts
@@ -274,3 +275,43 @@ def is_somebody_told() -> bool:
     if not WatchSettings.load().mail_host:
         channels = channels.exclude(kind=ChannelKind.MAIL)
     return channels.exists()
+
+
+class ReportState(models.TextChoices):
+    """How far a report is."""
+
+    REQUESTED = "requested", _("requested")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
+
+
+class StoredReport(models.Model):
+    """A printable report. Only the newest few are kept. `day` is that of the schedule which ordered it, else None."""
+
+    requested_at = models.DateTimeField(default=timezone.now)
+    requested_by = models.CharField(max_length=253, default="", blank=True)
+    language = models.CharField(max_length=5, default="en")
+    state = models.CharField(max_length=10, choices=ReportState, default=ReportState.REQUESTED)
+    pdf = models.BinaryField(default=b"")
+    day = models.DateField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-requested_at"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["day", "language"], name="one_report_a_day_language")]
+
+    def __str__(self) -> str:
+        return f"{self.requested_at:%Y-%m-%d}"
+
+
+class ReportDelivery(Outgoing):
+    """A report for one channel: the record that makes sure that it is sent, and sent once."""
+
+    report = models.ForeignKey(StoredReport, on_delete=models.CASCADE, related_name="deliveries")
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="report_deliveries")
+
+    class Meta:
+        ordering: ClassVar = ["due_at"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["report", "channel"], name="one_report_a_channel")]
+
+    def __str__(self) -> str:
+        return f"{self.report_id} {self.state}"

@@ -14,10 +14,10 @@ from ninja.security import HttpBearer
 from nasadvisor import __version__
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.models import ApiToken
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import AlertStates, StoredAlert
 from nasadvisor.console.health.alerts.watch import take_up
-from nasadvisor.console.health.api.models import ApiToken
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.forecasts import with_ratings
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk

@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from nasadvisor import __version__
+from nasadvisor.console.accounts.models import ApiToken
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import AlertStates, Delivery, DeliveryState, StoredAlert
-from nasadvisor.console.health.api.models import ApiToken
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.domain.evidence.options import Waiting

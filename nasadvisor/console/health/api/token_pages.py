@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts import account_notices, audit
 from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.models import ApiToken, new_token
 from nasadvisor.console.accounts.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.accounts.roles import admin_required, user_of
-from nasadvisor.console.health.api.models import ApiToken, new_token
 
 
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -14,9 +14,8 @@ from django.utils.translation import gettext as _
 from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.health.alerts.deliver import GIVE_UP_AFTER, claim, done, fault_of, give_up, put_off, take_back
-from nasadvisor.console.health.alerts.models import Channel, ChannelKind
+from nasadvisor.console.health.alerts.models import Channel, ChannelKind, ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.alerts.senders import NotSent, is_answered_later, recipients_in, send, send_mail
-from nasadvisor.console.health.reports.models import ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.reports.reports import make_report, report_message
 from nasadvisor.console.secrets import decrypt
 

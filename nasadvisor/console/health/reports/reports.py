@@ -22,12 +22,18 @@ from nasadvisor.console.celery_app import QUEUE, app
 from nasadvisor.console.charts.history_chart import HistoryChart
 from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.models import AlertStates, DeliveryState, StoredAlert
+from nasadvisor.console.health.alerts.models import (
+    AlertStates,
+    DeliveryState,
+    ReportDelivery,
+    ReportState,
+    StoredAlert,
+    StoredReport,
+)
 from nasadvisor.console.health.alerts.open_issues import OpenIssue, issues_on, place_of, words_of
 from nasadvisor.console.health.alerts.senders import AlertMessage
-from nasadvisor.console.health.capacity import Capacity, capacity_of
+from nasadvisor.console.health.inventory import Capacity, capacity_of
 from nasadvisor.console.health.models import UNWORKABLE, DiskOutcome, NodeHealth, StoredDisk
-from nasadvisor.console.health.reports.models import ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.reports.report_tables import (
     comparisons,
     count_of_hard_disks,
@@ -68,11 +74,6 @@ class ReportVerdict:
     def words(self) -> str:
         """The sentence."""
         return str(self.look.word)
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether anything was not looked at."""
-        return any(host.gaps for host in self.hosts)
 
 
 def verdict_on(nodes: Sequence[Node], issues: Sequence[OpenIssue], now: datetime) -> ReportVerdict:

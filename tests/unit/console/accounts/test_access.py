@@ -18,16 +18,15 @@ from django_celery_beat.models import PeriodicTask
 from prometheus_client.parser import text_string_to_metric_families
 from weasyprint.urls import URLFetcher
 
+from nasadvisor.console.accounts.models import ApiToken, new_token
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts import senders
-from nasadvisor.console.health.alerts.models import Channel, StoredAlert
+from nasadvisor.console.health.alerts.models import Channel, ReportDelivery, StoredAlert, StoredReport
 from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent
-from nasadvisor.console.health.api.models import ApiToken, new_token
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.reports import monthly, reports
-from nasadvisor.console.health.reports.models import ReportDelivery, StoredReport
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.schedules import create_schedules
 from nasadvisor.console.worker.tasks import monthly_report, send_reports

@@ -11,12 +11,11 @@ from django.utils import timezone
 
 from nasadvisor.console.accounts import account_notices
 from nasadvisor.console.accounts.audit_models import Act, AuditEntry
-from nasadvisor.console.accounts.models import AccountNotice
+from nasadvisor.console.accounts.models import AccountNotice, ApiToken
 from nasadvisor.console.accounts.second_factor import factors
 from nasadvisor.console.health.alerts import deliver
 from nasadvisor.console.health.alerts.models import WatchSettings
 from nasadvisor.console.health.alerts.senders import AlertMessage, NotSent
-from nasadvisor.console.health.api.models import ApiToken
 from tests.unit.console.conftest import PASSWORD, confirm
 
 NEW = "kq8vR2mzt-pL"

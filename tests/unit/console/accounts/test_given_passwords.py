@@ -4,9 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
 
-from nasadvisor.console.accounts.models import GivenPassword
+from nasadvisor.console.accounts.models import ApiToken, GivenPassword
 from nasadvisor.console.accounts.roles import UserRole, set_role
-from nasadvisor.console.health.api.models import ApiToken
 from tests.unit.console.accounts.authenticators import Device
 from tests.unit.console.accounts.browser import Browser
 from tests.unit.console.conftest import PASSWORD

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from nasadvisor.console.accounts.models import ApiToken, new_token
 from nasadvisor.console.accounts.roles import UserRole, set_role
-from nasadvisor.console.health.api.models import ApiToken, new_token
 
 METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"]
 REACHED = {200, 204, 301, 302, 400, 404}

@@ -16,11 +16,10 @@ from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.accounts import passwords
 from nasadvisor.console.accounts.lock_out import FREE, LONGEST_WAIT, wait_after
-from nasadvisor.console.accounts.models import Guessed, WrongAnswers
+from nasadvisor.console.accounts.models import ApiToken, Guessed, WrongAnswers
 from nasadvisor.console.accounts.passwords import CONFIRMED_AT, CONFIRMED_FOR
 from nasadvisor.console.accounts.roles import UserRole, role_of, set_role
 from nasadvisor.console.health.alerts.models import Channel, WatchSettings
-from nasadvisor.console.health.api.models import ApiToken
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.schedules import create_schedules
 from tests.unit.console.conftest import PASSWORD, Clock, confirm

@@ -16,11 +16,18 @@ from hypothesis import strategies as st
 
 from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.accounts.lock_out import FREE
-from nasadvisor.console.accounts.models import Authenticator, Guessed, PlatformAccount, RecoveryCode, WrongAnswers
+from nasadvisor.console.accounts.models import (
+    ApiToken,
+    Authenticator,
+    Guessed,
+    PlatformAccount,
+    RecoveryCode,
+    WrongAnswers,
+    new_token,
+)
 from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.accounts.second_factor import factors
 from nasadvisor.console.accounts.second_factor.second_step import HALF_FOR
-from nasadvisor.console.health.api.models import ApiToken, new_token
 from nasadvisor.console.secrets import new_key
 from tests.unit.console.conftest import PASSWORD, Clock
 

@@ -62,7 +62,7 @@ def next_release(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, changes in CHANGES.items():
         [kind] = [kind for kind in kinds.all_kinds() if kind.name == name]
         kinds.register(moved_on(kind, **changes))
-    monkeypatch.setattr("nasadvisor.console.home.about.INVENTORY", kind_of(type(home_server())))
+    monkeypatch.setattr("nasadvisor.console.fleet.nodes.INVENTORY", kind_of(type(home_server())))
 
 
 def of_this_release(kind: str, number: int = 0) -> Json:

@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.accounts.models import ApiToken
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import bytes_by_role
 from nasadvisor.console.health.alerts.collect_findings import view
-from nasadvisor.console.health.api.models import ApiToken
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.readings import keep_readings

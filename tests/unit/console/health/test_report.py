@@ -13,10 +13,9 @@ from weasyprint import HTML  # looks for its libraries when it is loaded, and no
 
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.models import StoredAlert, StoredReport
 from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, StoredDisk
 from nasadvisor.console.health.reports import reports
-from nasadvisor.console.health.reports.models import StoredReport
 from nasadvisor.console.worker.tasks import roll_up_samples, send_reports
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document

@@ -14,7 +14,7 @@ from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.sparks import sparks_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.capacity import growth_on
+from nasadvisor.console.health.inventory import growth_on
 from nasadvisor.console.health.models import PoolDay
 from nasadvisor.console.storage.disks import is_free
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample

@@ -9,7 +9,7 @@ import pytest
 from django.core.asgi import get_asgi_application
 from django.db import connections
 
-from nasadvisor.console.web.bounded import BoundedRequests, InTurn, Message, Receive, Scope, Send
+from nasadvisor.console.web.connections import BoundedRequests, InTurn, Message, Receive, Scope, Send
 
 
 def scope_of(length: int | None = None) -> Scope:

@@ -14,8 +14,14 @@ from typing import Any
 import pytest
 import uvicorn
 
-from nasadvisor.console.web.bounded import BoundedRequests, Receive, Scope, Send
-from nasadvisor.console.web.connections import MOST_OF_ONE_NETWORK, BoundedConnections
+from nasadvisor.console.web.connections import (
+    MOST_OF_ONE_NETWORK,
+    BoundedConnections,
+    BoundedRequests,
+    Receive,
+    Scope,
+    Send,
+)
 from nasadvisor.console.web.networks import network_of
 from nasadvisor.runtime import serving
 from tests.lab.instance import free_port

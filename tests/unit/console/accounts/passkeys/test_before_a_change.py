@@ -6,8 +6,7 @@ from django.contrib.auth.models import User
 
 from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.accounts.lock_out import FREE
-from nasadvisor.console.accounts.models import Guessed
-from nasadvisor.console.health.api.models import ApiToken
+from nasadvisor.console.accounts.models import ApiToken, Guessed
 from tests.unit.console.accounts.authenticators import PRESENT, VERIFIED, Device
 from tests.unit.console.accounts.browser import ACCOUNT, CHALLENGE, MAKE, TOKENS, Browser, passkey_of
 from tests.unit.console.conftest import PASSWORD

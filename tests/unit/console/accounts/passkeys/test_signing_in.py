@@ -7,9 +7,8 @@ from django.contrib.auth.models import User
 
 from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.accounts.lock_out import FREE
-from nasadvisor.console.accounts.models import AccountNotice, Guessed, Passkey
+from nasadvisor.console.accounts.models import AccountNotice, ApiToken, Guessed, Passkey
 from nasadvisor.console.accounts.second_factor.passkeys import ANSWER_WITHIN
-from nasadvisor.console.health.api.models import ApiToken
 from tests.unit.console.accounts.authenticators import Device
 from tests.unit.console.accounts.browser import CHALLENGE, LOGIN, TOKENS, Browser, passkey_of
 from tests.unit.console.accounts.passkeys.spoiled import WRONG
