@@ -1,4 +1,4 @@
-"""The addresses of pages that show what all rooms know; each room has its own in its `urls`."""
+"""The addresses of pages that show what all rooms know, and of schedules; each other room has its own in its `urls`."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path

@@ -1,1 +1,1 @@
-"""Hosts and who asks them: nodes, accounts, roles, hosts on other machines."""
+"""Hosts and who asks them: nodes, their pages, hosts on other machines."""

@@ -1,1 +1,1 @@
-"""The first page and those that show what all rooms know: hosts, pools, settings."""
+"""The first page and those that show what all rooms know: pools, and what stands around every page."""
