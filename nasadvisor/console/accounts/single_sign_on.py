@@ -137,7 +137,8 @@ def _settle(request: HttpRequest) -> None:
         log.warning("single sign-on: %s", error)
         request.user = AnonymousUser()  # for this request only: the session goes on once the platform answers again
         return
-    if request.user.is_authenticated and not _is_same(request, hangs_on, found):
+    is_same = found and found.platform is hangs_on and found.visitor.name == request.user.get_username()
+    if request.user.is_authenticated and not is_same:
         logout(request)
     user = user_of_visitor(found.platform, found.visitor) if found else None
     if found and user and not request.user.is_authenticated:
@@ -145,7 +146,3 @@ def _settle(request: HttpRequest) -> None:
         request.session[IN_SESSION] = found.platform.name
     elif user is None and IN_SESSION in request.session:
         logout(request)
-
-
-def _is_same(request: HttpRequest, platform: ConsolePlatform | None, found: Recognised | None) -> bool:
-    return found is not None and found.platform is platform and found.visitor.name == request.user.get_username()

@@ -17,17 +17,17 @@ from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
 
 def helped_pools(node: Node, inventory: Inventory) -> frozenset[str]:
     """The guids of the pools that something would help, as the evidence said last."""
-    answers = SampledPool.objects.filter(node=node).defer("facts_document")
     pools = {pool.guid: pool for pool in inventory.pools}
-    return frozenset(each.guid for each in answers if each.guid in pools and _would_help(pools[each.guid], each))
-
-
-def _would_help(pool: Pool, answers: SampledPool) -> bool:
-    """Whether a part that the pool lacks would help; a single log lacks its other side."""
-    lacks_log = all(not top.children for top in pool.logs)
-    lacks = {"log": lacks_log, "cache": not pool.caches}
-    said = {"log": answers.log_answer, "cache": answers.cache_answer}
-    return any(lacks[part] and said[part] == Answer.HELPS for part in lacks)
+    helped = set()
+    for each in SampledPool.objects.filter(node=node).defer("facts_document"):
+        pool = pools.get(each.guid)
+        if pool is None:
+            continue
+        lacks_log = all(not top.children for top in pool.logs)  # a single log lacks its other side
+        log_helps = lacks_log and each.log_answer == Answer.HELPS
+        if log_helps or (not pool.caches and each.cache_answer == Answer.HELPS):
+            helped.add(each.guid)
+    return frozenset(helped)
 
 
 def pool_or_404(request: HttpRequest, guid: str) -> tuple[Node, Inventory, Pool]:

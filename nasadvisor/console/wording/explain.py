@@ -124,8 +124,6 @@ def address_of(code: str) -> str:
 
 def _rows(kind: CodeKind, wanted: str) -> list[tuple[Code, Meaning]]:
     rows = [(code, meaning) for code in codes().values() for meaning in code.meanings if meaning.kind is kind]
-    return [(code, meaning) for code, meaning in rows if wanted in _searched(code, meaning)]
-
-
-def _searched(code: Code, meaning: Meaning) -> str:
-    return " ".join((code.code, *map(_, meaning.sentences))).lower()
+    return [
+        (code, meaning) for code, meaning in rows if wanted in " ".join((code.code, *map(_, meaning.sentences))).lower()
+    ]

@@ -150,12 +150,11 @@ def issues_in(stored: Stored, now: datetime) -> tuple[OpenIssue, ...]:
     for alert in told.values():
         if not _is_looked_up(alert) and not _is_said(things, alert) and alert.finding:
             _put(things, by_pk[alert.node_id], HostFinding(alert.finding), disks, alert)
-    found = [OpenIssue(each.kind, each.node, _in_order(each.said.values()), each.disk) for each in things.values()]
+    found = []
+    for thing in things.values():
+        said = sorted(thing.said.values(), key=lambda each: urgency(each.finding))
+        found.append(OpenIssue(thing.kind, thing.node, tuple(said), thing.disk))
     return tuple(sorted(found, key=_urgency))
-
-
-def _in_order(said: Iterable[Said]) -> tuple[Said, ...]:
-    return tuple(sorted(said, key=lambda each: urgency(each.finding)))
 
 
 def _urgency(issue: OpenIssue) -> tuple[bool, int, bool, bool, int, str]:

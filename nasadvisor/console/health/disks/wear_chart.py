@@ -10,7 +10,6 @@ from nasadvisor.console.charts.svg import BOTTOM, RIGHT, TOP, WIDE, ChartFrame, 
 from nasadvisor.console.health.forecasts import FanPoint
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.readings import readings_of
-from nasadvisor.stored.packing import DiskReading
 
 UNITS_A_LETTER: Final = 7.0
 """About what a letter takes in the pictures' type."""
@@ -157,14 +156,12 @@ def wear_points(disk: StoredDisk, since: datetime | None = None) -> list[DrawnWe
     readings = readings_of(disk, since)
     known = [(each, each.percent_used) for each in readings if each.percent_used is not None]
     followed = next(_percents(known[-1][0].indicators), ("", 0.0))[0] if known else ""
-    return [_point(each, percent, followed) for each, percent in known]
-
-
-def _point(reading: DiskReading, percent: float, followed: str) -> DrawnWear:
-    told = dict(_percents(reading.indicators))
-    if followed in told:
-        return DrawnWear(reading.taken_at, told[followed], reading.role, followed)
-    return DrawnWear(reading.taken_at, percent, reading.role, next(iter(told), ""))
+    points = []
+    for reading, percent in known:
+        told = dict(_percents(reading.indicators))
+        source = followed if followed in told else next(iter(told), "")
+        points.append(DrawnWear(reading.taken_at, told.get(followed, percent), reading.role, source))
+    return points
 
 
 def _percents(documents: Any) -> Iterator[tuple[str, float]]:
