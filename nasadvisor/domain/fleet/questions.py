@@ -164,7 +164,7 @@ START_SELF_TEST: Final = Question(
     "start_self_test", (DISK_KEY, SelfTest, ASKER), (SelfTestStart,), Asker.OPERATOR, _first, (Verbs.MEASURE,), CHANGE_S
 )
 
-# As long as the console waits for an answer (`outbox.LEASE`); then the message is handed over again.
+# As long as the console waits for an answer (`deliver.LEASE`); then the message is handed over again.
 NOTIFY: Final = Question("notify", (Notice, MESSAGE_ID), (NoticeAnswer,), Asker.NOBODY, _last, wanted_s=10 * MINUTE_S)
 
 APPLY: Final = Question("apply", (Plan, TRIAL_LENGTH, ASKER), _RUNS, Asker.OPERATOR, _id, (Verbs.CHANGE,), CHANGE_S)

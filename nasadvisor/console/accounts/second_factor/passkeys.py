@@ -1,5 +1,5 @@
 """Passkeys: asking for one, storing it, and taking what it signed. The protocol itself is in `webauthn`, and whether
-there are any to ask for in `passkey_offers`: this here is loaded only where one is asked for.
+there are any to ask for in `second_factor_form`: this here is loaded only where one is asked for.
 """
 
 from dataclasses import asdict

@@ -192,7 +192,7 @@ class DeliveryState(models.TextChoices):
 
 
 class Outgoing(models.Model):
-    """Something to send, tried until it is accepted; `outbox` moves it."""
+    """Something to send, tried until it is accepted; `deliver` moves it."""
 
     state = models.CharField(max_length=10, choices=DeliveryState, default=DeliveryState.WAITING)
     due_at = models.DateTimeField()
