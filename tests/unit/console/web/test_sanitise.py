@@ -1,15 +1,18 @@
 """What hosts tell reaches no table with characters that no database, page or log can take."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.web.sanitise import accepted, require_times, sanitised
+from nasadvisor.console.web.sanitise import accepted, cell, cells, require_times, sanitised
 from nasadvisor.console.worker import tasks
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.statements import Statement
@@ -109,3 +112,19 @@ def test_arguments_nested_too_deeply_are_refused_before_the_task_begins() -> Non
         nested = [nested]
     with pytest.raises(DocumentError, match="nested too deeply"):
         accepted(nested)
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "＝"])
+def test_text_of_others_is_no_formula(begin: str) -> None:
+    assert cell(f"{begin}1+1").startswith("'")
+
+
+def test_numbers_stay_numbers() -> None:
+    assert cells([-5, -0.5, None, "Samsung 990"]) == ["-5", "-0.5", "", "Samsung 990"]
+    assert cell(timezone.now())[4] == "-"
+
+
+def test_a_row_is_read_back_as_it_was_written() -> None:
+    file = io.StringIO()
+    csv.writer(file).writerow(cells(["a\r=b", "\t=c"]))
+    assert next(csv.reader(io.StringIO(file.getvalue(), newline=""))) == ["a\r=b", "'\t=c"]

@@ -1,12 +1,18 @@
-"""By which names the pages may be asked for."""
+"""The pages answer to known names alone, and nobody keeps them."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.sessions.models import Session
 from django.test import Client, override_settings
+from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.web.middleware import MISDIRECTED
+from nasadvisor.console.worker.schedules import create_schedules
+from nasadvisor.console.worker.tasks import clear_sessions
 from nasadvisor.runtime.own_names import names_of_origins, own_names
 
 KNOWN = override_settings(HOST_NAMES=["nas.example", ".home.example"])
@@ -73,3 +79,18 @@ def test_where_forms_may_come_from_pages_may_be_asked_for() -> None:
 
 def test_any_name_is_not_what_it_begins_with() -> None:
     assert "*" not in django_settings.HOST_NAMES
+
+
+@pytest.mark.parametrize("path", ["/", "/settings/", "/wear/", "/wear.csv", "/pools/", "/nowhere/", "/password/"])
+def test_no_browser_and_no_proxy_keeps_a_page(viewer: Client, path: str) -> None:
+    assert "no-store" in viewer.get(path).headers["Cache-Control"]
+
+
+def test_sessions_that_are_over_are_forgotten_every_day(viewer: Client) -> None:
+    Session.objects.create(session_key="old", session_data="", expire_date=timezone.now() - timedelta(days=1))
+    clear_sessions()
+    assert not Session.objects.filter(session_key="old").exists()
+    assert viewer.get("/").status_code == 200
+    create_schedules()
+    schedule = PeriodicTask.objects.get(name="console.clear_sessions")
+    assert (schedule.task, schedule.interval.every, schedule.enabled) == ("console.clear_sessions", 86400, True)
