@@ -39,7 +39,7 @@ def test_no_view_gives_a_page_another_thing_by_the_name_of_one_that_every_page_h
     console = Path(__file__).parents[4] / "nasadvisor" / "console"
     everywhere = re.compile(r'"(?:frame|recorded)": |\b(?:frame|recorded)=')
     found = {file.name for file in console.rglob("*.py") if everywhere.search(file.read_text(encoding="utf-8"))}
-    assert found == {"frame.py", "preview.py"}
+    assert found == {"frame.py"}
 
 
 def test_a_stage_is_said_with_what_is_left_and_looked_at_again(client: Client, said: Path) -> None:
