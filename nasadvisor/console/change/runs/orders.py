@@ -4,6 +4,7 @@ What is told may be told twice; the newest document of a run wins, whatever the 
 """
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -127,7 +128,7 @@ def store_run(node_name: str, run: Run, document: Json) -> None:
             "pool_name": run.plan.pool_name,
             "requested_by": run.by,
             "requested_at": datetime.fromisoformat(run.started_at),
-            "promised_document": waiting_document_of(node, run.plan.request.pool_guid),
+            "promised_document": partial(waiting_document_of, node, run.plan.request.pool_guid),  # asked for new ones
         },
     )
     if created:

@@ -20,6 +20,7 @@ from kombu.exceptions import OperationalError
 from nasadvisor.console.accounts.roles import user_of
 from nasadvisor.console.celery_app import QUEUE, app
 from nasadvisor.console.charts.history_chart import HistoryChart
+from nasadvisor.console.evidence.verdict_badges import series_on
 from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import (
@@ -46,6 +47,7 @@ from nasadvisor.console.health.reports.report_tables import (
     ssds,
 )
 from nasadvisor.console.wording.badges import BAD, GOOD, QUIET, WAITING, WARN, Badge, badge_of_state
+from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Pool
 
@@ -162,11 +164,12 @@ DRAWN: Final = 6
 
 @dataclass(frozen=True)
 class PoolRow:
-    """A pool, and its use over the last weeks."""
+    """A pool, its use over the last weeks, and how long programs wait for it; None where that was not watched."""
 
     node: Node
     pool: Pool
     capacity: Capacity
+    waiting: PoolWaiting | None
 
     @property
     def scrubbed_at(self) -> datetime | None:
@@ -192,8 +195,14 @@ class PoolRow:
 
 def pool_rows(nodes: Iterable[Node], now: datetime) -> list[PoolRow]:
     """The pools of all hosts."""
-    found = [(node, pool) for node in nodes for pool in (node.inventory.pools if node.inventory else ())]
-    return [PoolRow(node, pool, capacity_of(node, pool, now)) for node, pool in found[:LISTED]]
+    rows: list[PoolRow] = []
+    for node in nodes:
+        pools = node.inventory.pools[: LISTED - len(rows)] if node.inventory else ()
+        series = series_on(node) if pools else {}
+        for pool in pools:
+            waiting = series[pool.guid].waiting if pool.guid in series else None
+            rows.append(PoolRow(node, pool, capacity_of(node, pool, now), waiting))
+    return rows
 
 
 def drawn_pools(rows: Iterable[PoolRow]) -> list[PoolRow]:

@@ -17,6 +17,7 @@ from nasadvisor.console.health.alerts.models import StoredAlert, StoredReport
 from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, StoredDisk
 from nasadvisor.console.health.reports import reports
 from nasadvisor.console.worker.tasks import roll_up_samples, send_reports
+from nasadvisor.domain.evidence.options import NO_WAIT, PoolWaiting, Wait, Waits
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import large, typical
@@ -183,6 +184,15 @@ def test_a_pool_has_its_trend_its_last_scrub_and_its_picture(viewer: Client) -> 
     assert "+ 512 GiB" in text
     assert f"since {day}" in text
     assert "history-chart" in text
+
+
+def test_a_pool_says_how_long_programs_wait_in_a_day(viewer: Client) -> None:
+    watched(typical(), days=0)
+    [pool] = typical().pools
+    kept = to_document(PoolWaiting(Waits(Wait(60, 3000, 6000), NO_WAIT), None, None))
+    SampledPool.objects.create(node=Node.objects.get(), guid=pool.guid, name=pool.name, waiting_document=kept)
+    text = page(viewer, NOW).partition('<h2 class="h5">Pools')[2].partition("SSDs</h2>")[0]
+    assert "50 min a day" in text
 
 
 def test_a_log_is_listed_with_what_it_takes_and_what_it_brought(viewer: Client) -> None:
