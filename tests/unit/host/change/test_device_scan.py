@@ -1,7 +1,7 @@
 """Looking at what a step would write on: at which bytes of which device, and what is asked of them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLog,
     DropLogSide,
     OfflineCache,
     OnlineCache,
@@ -36,7 +37,7 @@ from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.gpt import HeaderPlace
 from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import Disk, Inventory
-from nasadvisor.domain.units import KIB, MIB
+from nasadvisor.domain.units import GIB, KIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceUnusable
 from nasadvisor.host.adapters.libblkid import Found
 from nasadvisor.host.change import device_scan as look_module
@@ -199,13 +200,38 @@ def test_a_disk_that_gets_a_table_or_slices_is_recognised_as_a_whole(stage: Stag
     assert stage.asked == [(PATH, 0, 0)] * 2
 
 
+@pytest.mark.parametrize("kind", ["gpt", "PMBR", "dos"])
+def test_a_table_is_nothing_to_tell_of_on_a_disk_whose_table_is_kept(stage: Stage, kind: str) -> None:
+    """With any of the three a disk is used; one that is to get a table must not have one."""
+    stage.found = {(PATH, 0): (Found(kind),)}
+    expected = {"create-table": (Signature(kind),)}
+    for step in TABLE_STEPS:
+        assert stage.look(step, machine()).signatures == expected.get(step.action, ())
+
+
+def header_ending_at(end: int) -> bytes:
+    return with_first_header(recording().cleared, 512, this=end // 512 - 1).head[512:1024]
+
+
 @pytest.mark.parametrize("end", [1024, MIB, SIZE - 16 * MIB + 512, SIZE - TAIL, SIZE])
 def test_headers_of_tables_are_found_at_both_ends_of_a_disk_that_gets_a_table(stage: Stage, end: int) -> None:
-    sector = with_first_header(recording().cleared, 512, this=end // 512 - 1).head[512:1024]
-    stage.write(PATH, end - 512, sector)
+    stage.write(PATH, end - 512, header_ending_at(end))
     for step in TABLE_STEPS:
         expected = (HeaderPlace(end, 512),) if step is CREATE else ()
         assert stage.look(step, machine()).headers == expected
+
+
+def test_the_header_at_the_front_is_told_before_the_one_at_the_end(stage: Stage) -> None:
+    """As of a table that lost only the MBR in front of it, which is said then, and not that there is a copy."""
+    stage.write(PATH, 512, header_ending_at(1024))
+    stage.write(PATH, SIZE - 512, header_ending_at(SIZE))
+    assert stage.look(CREATE, machine()).headers == (HeaderPlace(1024, 512), HeaderPlace(SIZE, 512))
+
+
+@pytest.mark.parametrize("end", [MIB + 512, SIZE - 16 * MIB])
+def test_headers_are_searched_for_in_the_first_mib_and_the_last_16_alone(stage: Stage, end: int) -> None:
+    stage.write(PATH, end - 512, header_ending_at(end))
+    assert stage.look(CREATE, machine()).headers == ()
 
 
 @pytest.mark.parametrize("at", [HEAD, HEAD + MIB - 1, SIZE - TAIL - MIB, SIZE - TAIL - 1])
@@ -247,6 +273,9 @@ def test_a_disk_that_is_not_there_is_not_opened(stage: Stage, step: Step) -> Non
     [
         (CREATE, PATH, 0),
         (CREATE, PATH, SIZE - TAIL),
+        (CREATE, PATH, SIZE - 16 * MIB),
+        (CREATE, PATH, HEAD),
+        (CreateSlice(PIECE, TANK), PATH, HEAD),
         (CreateSlice(PIECE, TANK), PATH, PIECE.start_bytes),
         (CreateSlice(PIECE, TANK), PATH, 0),
         (CreateSlice(PIECE, TANK), PATH, SIZE - TAIL),
@@ -258,16 +287,30 @@ def test_a_device_that_cannot_be_read_is_named(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, step: Step, path: str, place: int
 ) -> None:
     """Whichever of the reads it is that fails."""
+    fail_reads(monkeypatch, lambda offset, _size: offset == place)
+    with pytest.raises(DeviceUnusable, match=f"^{path} "):
+        stage.look(step, machine() if step is CREATE else READY)
+
+
+def test_a_disk_on_which_a_copy_of_a_superblock_cannot_be_read_again_is_named(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.write(PATH, PIECE.start_bytes, b"\1")
+    fail_reads(monkeypatch, lambda offset, size: (offset, size) == (PIECE.start_bytes, KIB))
+    with pytest.raises(DeviceUnusable, match=f"^{PATH} "):
+        stage.look(CreateSlice(PIECE, TANK), machine())
+
+
+def fail_reads(monkeypatch: pytest.MonkeyPatch, fails: Callable[[int, int], bool]) -> None:
+    """Have the reads fail of whose offset and size this is true."""
     pread = os.pread
 
-    def fail(descriptor: int, size: int, offset: int) -> bytes:
-        if offset == place:
+    def read(descriptor: int, size: int, offset: int) -> bytes:
+        if fails(offset, size):
             raise OSError(5, "Input/output error")
         return pread(descriptor, size, offset)
 
-    monkeypatch.setattr(os, "pread", fail)
-    with pytest.raises(DeviceUnusable, match=f"^{path} "):
-        stage.look(step, READY)
+    monkeypatch.setattr(os, "pread", read)
 
 
 # Where a slice is to go
@@ -309,6 +352,64 @@ def test_what_begins_at_the_end_of_a_disk_is_looked_for_no_further_than_it_goes(
     assert look.signatures == (Signature("ext4", SIZE - MIB, "photos"),)
 
 
+FAR = {MIB: 4 * KIB, 2 * MIB: 8 * KIB, 4 * MIB: 4 * KIB}
+"""How far behind a place something may still show, and how much is read there."""
+
+LARGE = with_disk(
+    machine(),
+    NVME1,
+    identity=replace(disk_of(machine(), NVME1).identity, size_bytes=5 * GIB),
+    usable_end_bytes=5 * GIB - TAIL,
+)
+LONG = slice_on(disk_of(LARGE, NVME1), size_bytes=4 * GIB)
+SPARSE = LONG.start_bytes + 1024 * MIB + 3 * MIB
+"""A place with no other in less than 3 MiB, for behind the first GiB of this slice each third MiB is looked at."""
+
+
+@pytest.mark.parametrize("far", FAR, ids=lambda far: f"{far // MIB} MiB behind")
+def test_what_shows_only_mib_behind_its_beginning_is_found_where_places_are_sparse(stage: Stage, far: int) -> None:
+    """As a LUKS2 volume whose first header is gone, or a VMFS."""
+    stage.write(PATH, SPARSE + far, b"\1", 5 * GIB)
+    stage.found = {(PATH, SPARSE): (EXT4,)}
+    assert stage.look(CreateSlice(LONG, TANK), LARGE).signatures == (Signature("ext4", SPARSE, "photos"),)
+
+
+LAST = PIECE.start_bytes + 7 * MIB
+"""The last place of a slice: no place is behind it that would show the same."""
+
+
+@pytest.mark.parametrize("at", [*FAR, *(far + length - 1 for far, length in FAR.items())], ids=lambda at: f"byte {at}")
+def test_what_shows_behind_a_slice_is_recognised_at_its_last_place(stage: Stage, at: int) -> None:
+    stage.write(PATH, LAST + at, b"\1")
+    stage.found = {(PATH, LAST): (EXT4,)}
+    assert stage.look(CreateSlice(PIECE, TANK), machine()).signatures == (Signature("ext4", LAST, "photos"),)
+
+
+@pytest.mark.parametrize("at", [far + length for far, length in FAR.items()], ids=lambda at: f"byte {at}")
+def test_what_shows_behind_a_slice_where_no_superblock_stands_is_asked_of_nobody(stage: Stage, at: int) -> None:
+    only = slice_on(disk_of(machine(), NVME1), size_bytes=MIB)
+    stage.write(PATH, only.start_bytes + at, b"\1")
+    assert stage.look(CreateSlice(only, TANK), machine()).signatures == ()
+    assert stage.asked == []
+
+
+CYLINDER = 255 * 63 * 512
+
+
+@pytest.mark.parametrize("rest", [84, 257, 513, 1025], ids=lambda rest: f"{rest} sectors")
+def test_a_disk_that_ends_shortly_behind_a_place_is_read_to_its_last_sector(stage: Stage, rest: int) -> None:
+    """Cylinder 13 begins 51 sectors before a whole MiB, where a slice may end, and the disk not long after it."""
+    place = 13 * CYLINDER
+    size, end = place + rest * 512, place + 51 * 512
+    identity = replace(disk_of(machine(), NVME1).identity, size_bytes=size)
+    inventory = with_disk(machine(), NVME1, identity=identity, usable_end_bytes=size - TAIL)
+    piece = slice_on(disk_of(inventory, NVME1), size_bytes=end - MIB)
+    stage.write(PATH, size - 1, b"\1", size)
+    stage.found = {(PATH, place): (EXT4,)}
+    assert end % MIB == 0
+    assert stage.look(CreateSlice(piece, TANK), inventory).signatures == (Signature("ext4", place, "photos"),)
+
+
 @pytest.mark.parametrize("start", [34 * 512, 40 * 512, 63 * 512, 64 * 512, 128 * KIB, MIB - 4 * KIB])
 def test_what_begins_shortly_before_a_slice_is_recognised(stage: Stage, start: int) -> None:
     """As partitions of tools of before 2010: they reach into the slice."""
@@ -318,7 +419,7 @@ def test_what_begins_shortly_before_a_slice_is_recognised(stage: Stage, start: i
     assert look.signatures == (Signature("ext4", start, "photos"),)
 
 
-@pytest.mark.parametrize("start", [255 * 63 * 512, 255 * 63 * 512 + 63 * 512])
+@pytest.mark.parametrize("start", [CYLINDER, CYLINDER + 63 * 512])
 def test_what_begins_at_a_cylinder_or_one_track_behind_is_recognised(stage: Stage, start: int) -> None:
     stage.write(PATH, start + 1080, b"\1")
     stage.found = {(PATH, start): (EXT4,)}
@@ -340,6 +441,14 @@ def test_a_copy_of_a_superblock_is_recognised_by_where_the_first_one_would_be(
     assert stage.asked[-1] == (PATH, place - behind, SIZE - place + behind)
     stage.write(PATH, place + at, magic[:-1] + b"\0")
     assert stage.look(CreateSlice(PIECE, TANK), machine()).signatures == ()
+
+
+def test_what_begins_at_a_place_is_told_before_what_has_a_copy_there(stage: Stage) -> None:
+    """The copy is older: who made something anew at the place wrote over what stood before it."""
+    place = PIECE.start_bytes + 3 * MIB
+    stage.write(PATH, place + 0x38, b"\x53\xef")
+    stage.found = {(PATH, place): (ZFS,), (PATH, place - KIB): (EXT4,)}
+    assert stage.look(CreateSlice(PIECE, TANK), machine()).signatures == (Signature("zfs_member", place),)
 
 
 def test_whatever_is_read_of_a_room_was_announced_before(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,6 +498,7 @@ ON_SLICES: tuple[Step, ...] = (
     ClearSlice(PIECE, "tank", TANK),
     DeleteSlice(PIECE, TANK),
 )
+DEAD = DropLog("tank", TANK, "30", ("sda1",))
 AWAY: tuple[Step, ...] = (
     RemoveVdev("tank", TANK, Role.LOG, "30", (PIECE,)),
     RemoveVdev("tank", TANK, Role.CACHE, "30", (PIECE,)),
@@ -451,6 +561,12 @@ def test_a_slice_that_is_deleted_is_looked_at_together_with_its_table(stage: Sta
     assert stage.look(DeleteSlice(PIECE, TANK), replace(READY, disks=())) == DeviceScan()
 
 
+def test_of_a_dead_log_whose_pool_is_away_nothing_is_looked_at(stage: Stage) -> None:
+    """It has no slice of ours."""
+    assert stage.look(DEAD, replace(READY, pools=())) == DeviceScan()
+    assert (stage.opened, stage.runner.ran) == ([], [])
+
+
 # Vdevs of a pool that is there
 
 
@@ -467,7 +583,8 @@ def of_log(chains: str, *rows: str) -> FakeRunner:
     return FakeRunner({LIST: "30\t1G\t4096\t1G\n", CACHE_FILE: "-\n", WAITING: chains, DATASETS: datasets})
 
 
-def test_of_a_log_the_datasets_are_told_that_wait_since_the_import(stage: Stage) -> None:
+@pytest.mark.parametrize("step", [removal(), DEAD], ids=lambda step: step.action)
+def test_of_a_log_the_datasets_are_told_that_wait_since_the_import(stage: Stage, step: Step) -> None:
     """None of them is encrypted; one that is mounted has blocks in the log as well."""
     chains = chain("tank/b") + chain("tank/mounted", "0x0") + chain("tank/vm", kind="ZVOL") + chain("tank/b@now")
     rows = ("tank/b\t-\t-\tnoauto\t/b", "tank/mounted\t-\t-\ton\t/m", "tank/vm\t-\t-\t-\t-")
@@ -476,7 +593,7 @@ def test_of_a_log_the_datasets_are_told_that_wait_since_the_import(stage: Stage)
         WaitingDataset("tank/b", mountpoint="/b", canmount="noauto"),
         WaitingDataset("tank/vm", True, "", "-", "-"),
     )
-    assert stage.look(removal(), mirrored_log()[0]) == DeviceScan(waiting=waiting)
+    assert stage.look(step, mirrored_log()[0]) == DeviceScan(waiting=waiting)
 
 
 def test_of_a_log_the_datasets_without_key_are_told_below_their_encryption_root(stage: Stage) -> None:
