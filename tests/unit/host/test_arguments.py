@@ -109,6 +109,10 @@ def test_reads_are_followed_for_a_number_of_seconds_in_a_pool_that_is_named_by_i
 ORDER = MeasureOrder("0a1b2c3d", "1")
 
 
+def test_a_document_is_read_as_what_it_is_a_form_of() -> None:
+    assert read(MeasureOrder, to_document(ORDER)) == ORDER
+
+
 def test_an_order_for_a_measurement_is_read_and_its_id_is_never_a_path() -> None:
     """The id names a dataset and a file."""
     assert read(ask.MEASURE_ORDER, to_document(ORDER)) == ORDER
