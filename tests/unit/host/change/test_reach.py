@@ -12,14 +12,15 @@ from redis.exceptions import ConnectionError as RedisAway
 
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.fleet.joining import ConsoleAccess
-from nasadvisor.domain.fleet.questions import ANSWER_TASK
+from nasadvisor.domain.fleet.questions import ANSWER_TASK, ERROR_TASK, REPORT_RUN
 from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.host.broker import CarefulAmqp
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.console_link import celery_app, queue_to_console
+from nasadvisor.host.errors import MachineUnreadable
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks
-from nasadvisor.stored.documents import from_document
+from nasadvisor.stored.documents import from_document, to_document
 from nasadvisor.stored.kinds import own_schema_versions
 from tests.unit.host.change.conftest import Bench
 from tests.unit.host.change.test_tasks import NOW, refuse, untraced
@@ -145,6 +146,17 @@ def test_what_is_told_goes_into_the_nodes_queue_with_its_name_and_is_not_tried_a
     assert from_document(SchemaVersions, how["args"][2]) == own_schema_versions(
         "nas"
     )  # whose forms they are stands in the document as well
+
+
+def test_an_error_is_told_as_one_with_the_verb_and_what_it_is_about(
+    tasks: HostTasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(tasks.app, "send_task", lambda task, **how: told.append((task, how)))
+    error = MachineUnreadable("udev", "gone")
+    tasks.link.tell_error(REPORT_RUN, "run-1", error)
+    arguments = ["nas", "report_run", "run-1", to_document(error.statement)]
+    assert told == [(ERROR_TASK, {"args": arguments, "queue": "console.nas", "retry": False})]
 
 
 @pytest.mark.parametrize("away", [OperationalError("x"), RedisAway("x"), OSError("x")], ids=type)
