@@ -75,6 +75,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/change/lock": ("tests/unit/host/change/test_lock.py",),
     "host/evidence/measuring/records": ("tests/unit/host/evidence/test_leftovers.py",),
     "host/tasks": (
+        "tests/unit/host/change/test_one_reading.py",
         "tests/unit/host/change/test_orders.py",
         "tests/unit/host/change/test_questions.py",
         "tests/unit/host/change/test_reach.py",

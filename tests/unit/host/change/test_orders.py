@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -14,11 +15,13 @@ from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.fleet import questions as ask
-from nasadvisor.domain.fleet.platforms import Platform, PlatformReport
+from nasadvisor.domain.fleet.permissions import NONE, Verbs, may_not
+from nasadvisor.domain.fleet.platforms import Platform, PlatformReport, Veto
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Refused, Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host import tasks as module
+from nasadvisor.host.broker import CONSOLE_CLOCK
 from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.change.runs import RunHost, RunList, apply_plan, show_run
 from nasadvisor.host.change.trials import TrialWatch
@@ -33,8 +36,8 @@ from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.evidence.counts import COUNT
 from tests.unit.host.change.conftest import Bench, killer
 from tests.unit.host.change.conftest import Killed as Ended
-from tests.unit.host.change.test_tasks import Sent, sent, tasks
-from tests.unit.machines import TANK
+from tests.unit.host.change.test_tasks import SWITCH, Sent, sent, tasks
+from tests.unit.machines import TANK, with_cache
 
 __all__ = ["sent", "tasks"]
 
@@ -145,6 +148,15 @@ class TestRuns:
         assert (task, run_id) == ("report_run error", "run-1")
         assert "/run/lock is held" in str(from_document(Statement, why))
 
+    def test_what_stops_a_question_about_nothing_is_not_told(
+        self, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The console asks it again by itself, and has nothing beside which it could show the error."""
+        monkeypatch.setattr(module, "list_runs", busy)
+        tasks.answer(ask.REPORT_RUNS)
+        assert sent == []
+        assert "/run/lock is held" in caplog.text
+
     def test_a_run_that_was_cut_off_is_finished_for_who_asks(self, bench: Bench, tasks: HostTasks) -> None:
         with pytest.raises(Ended):
             apply_plan(bench.host, bench.plan(), "anna", killer(5))
@@ -208,6 +220,25 @@ class TestLooking:
         replace(tasks, platform=platform).read_inventory()
         assert from_document(PlatformReport, sent[0][1][1]).platforms == (Platform("pve", "9"),)
         assert [to_document(each) for each in asked] == [sent[1][1][1]]
+
+    def test_what_the_host_itself_says_stands_behind_what_its_platform_says(
+        self, bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """First caches that are out, then its clock."""
+        monkeypatch.setattr(CONSOLE_CLOCK, "ahead", timedelta(minutes=3))
+        bench.executor.state = with_cache()
+        tasks.answer(ask.START_SWITCHING, to_document(SWITCH), "anna")
+        tasks.switches.host.records.change(SWITCH.id, lambda record: replace(record, problem=Statement("why", "Gone.")))
+
+        def platform(inventory: Inventory) -> PlatformReport:
+            vetoes, findings = (Veto(Refused("busy", "A backup runs.")),), (Finding("old", "It is old.", {}),)
+            return PlatformReport("nas", inventory.read_at, vetoes=vetoes, findings=findings)
+
+        replace(tasks, platform=platform, allowed=NONE).read_inventory()
+        [report] = [from_document(PlatformReport, args[1]) for task, args in sent if task == "platform-report"]
+        assert [veto.reason.code for veto in report.vetoes] == ["busy", *(may_not(group).code for group in Verbs)]
+        assert [each.code for each in report.findings] == ["old", "switched-cache-out", "clock-ahead"]
+        assert report.findings[-1].subject == "nas"
 
     def test_a_sample_is_not_taken_while_one_is_being_taken_and_is_again_afterwards(self, tasks: HostTasks) -> None:
         taken: list[int] = []

@@ -36,6 +36,7 @@ from nasadvisor.host.change.trials import keep_run
 from nasadvisor.host.config import config_from
 from nasadvisor.host.console_link import celery_app
 from nasadvisor.host.errors import CommandFailed, DiskUnknown, MachineUnreadable, ToolMissing
+from nasadvisor.host.evidence.switching import NothingRead
 from nasadvisor.host.health.sweep import HandOver, HealthServices
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks, read
@@ -107,6 +108,12 @@ def test_the_tasks_of_one_host_are_not_given_to_another(tasks: HostTasks, bench:
     assert other.tasks["host.report_runs"].app is other
 
 
+def test_what_a_message_brings_reaches_the_reader(tasks: HostTasks, bench: Bench) -> None:
+    tasks.register()
+    tasks.app.tasks["host.apply"].run(to_document(bench.plan()), 0, "anna")
+    assert (show_run(bench.host, "run-1").by, show_run(bench.host, "run-1").state) == ("anna", RunState.APPLIED)
+
+
 def test_it_takes_json_only_and_never_retries(tasks: HostTasks) -> None:
     assert tasks.app.conf.accept_content == ["json"]
     assert tasks.app.conf.task_acks_late is False
@@ -151,6 +158,11 @@ def test_a_host_that_is_only_watched_changes_nothing_for_any_console(
     assert [document["code"] for document in said] == ["watch-only"] * 7
     watched.read_inventory()
     assert sent[-1][0] == "inventory"
+
+
+def test_a_host_that_is_only_watched_answers_whoever_looks(tasks: HostTasks, sent: Sent) -> None:
+    replace(tasks, allowed=NONE).answer(ask.READ_INVENTORY)
+    assert [task for task, _ in sent] == ["platform-report", "inventory"]
 
 
 @pytest.mark.parametrize("group", Verbs)
@@ -199,6 +211,17 @@ def test_a_cache_that_is_switched_is_told_of_at_each_change_and_stopped_by_who_m
     tasks.answer(ask.REPORT_SWITCHING, "1")
     tasks.answer(ask.STOP_SWITCHING, TANK, "ben")
     assert sent[-1][0] == "stop_switching error"
+
+
+def test_while_a_cache_is_switched_the_counters_of_the_host_are_read(tasks: HostTasks) -> None:
+    made: list[NothingRead] = []
+
+    def counters() -> NothingRead:
+        made.append(NothingRead())
+        return made[-1]
+
+    counting = replace(tasks, counters=counters).switches.host
+    assert [counting.counters(), counting.counters()] == made
 
 
 def test_why_a_cache_is_not_switched_is_said(tasks: HostTasks, bench: Bench, sent: Sent) -> None:
@@ -260,8 +283,8 @@ def test_it_publishes_why_it_sees_nothing(tasks: HostTasks, sent: Sent) -> None:
         raise MachineUnreadable("udev", "gone")
 
     replace(tasks, look=blind).read_inventory()
-    [(task, (*_, document))] = sent
-    assert task == "read_inventory error"
+    [(task, (*about, document))] = sent
+    assert (task, about) == ("read_inventory error", ["nas", ""])
     assert "udev could not be read" in str(from_document(Statement, document))
 
 
