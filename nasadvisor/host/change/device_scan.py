@@ -158,6 +158,9 @@ def _begun(descriptor: int, piece: Slice, disk: Disk) -> Iterator[Signature]:
             yield from _recognised(descriptor, place, size, path)
         if place in shown:
             yield from _copies(descriptor, place, size, path)
+    if piece.start_bytes in shown:  # JFS and btrfs begin with zeros, so what shows here may begin right before it
+        near = (place for place in before if place > piece.start_bytes - _GLANCES[0][1])
+        yield from (found for place in near for found in _recognised(descriptor, place, size, path))
 
 
 def _glances(place: int, places: Container[int], size: int) -> Iterator[tuple[int, int]]:

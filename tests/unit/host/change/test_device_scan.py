@@ -419,6 +419,15 @@ def test_what_begins_shortly_before_a_slice_is_recognised(stage: Stage, start: i
     assert look.signatures == (Signature("ext4", start, "photos"),)
 
 
+@pytest.mark.parametrize("at", [16 * KIB, 32 * KIB, 64 * KIB, 68 * KIB - 1])
+def test_what_begins_right_before_a_slice_and_shows_only_in_it_is_recognised(stage: Stage, at: int) -> None:
+    """As JFS and ISO 9660, which show at 32 KiB, and btrfs at 64."""
+    start = PIECE.start_bytes - 4 * KIB
+    stage.write(PATH, start + at, b"\1")
+    stage.found = {(PATH, start): (EXT4,)}
+    assert stage.look(CreateSlice(PIECE, TANK), machine()).signatures == (Signature("ext4", start, "photos"),)
+
+
 @pytest.mark.parametrize("start", [CYLINDER, CYLINDER + 63 * 512])
 def test_what_begins_at_a_cylinder_or_one_track_behind_is_recognised(stage: Stage, start: int) -> None:
     stage.write(PATH, start + 1080, b"\1")
