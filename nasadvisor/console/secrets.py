@@ -42,7 +42,7 @@ def decrypt(token: str) -> str:
         return _fernet(settings.CHANNEL_KEY_FILE).decrypt(token.encode()).decode()
     except InvalidToken:
         raise SecretUnreadable(
-            _("This secret was encrypted with another key, so nothing can be sent with it. Enter it again.")
+            _("This secret was encrypted with another key, so it cannot be used. Enter it again.")
         ) from None
 
 
@@ -62,7 +62,7 @@ def _fernet(path: Path) -> "Fernet":
     except (OSError, ValueError) as error:
         raise SecretUnreadable(
             _(
-                "The key for stored secrets cannot be read (%(file)s). `manage.py prepare` makes one; secrets that "
+                "The key for stored secrets cannot be read (%(file)s). `manage.py prepare` creates one; secrets that "
                 "were encrypted with a lost key must be entered again."
             )
             % {"file": path}

@@ -29,23 +29,23 @@ class CodeKind(StrEnum):
 
 FRAMES: Final = {
     CodeKind.REFUSAL: _(
-        "A rule forbids it, and no option or button gets around a rule. Before a run nothing was changed. In the "
-        "middle of a run the step was not begun, and what the run had done is taken back. An undo that is refused as a "
-        "whole changed nothing; one that met it on its way left that step as it is, took back what it could, and can "
-        "be asked for again. It is over once what the sentence names is put right."
+        "A safety rule blocks this and cannot be overridden. Before a run, nothing was changed. During a run, the "
+        "step was not started, and the completed steps are reverted. An undo that is refused as a whole changed "
+        "nothing; one that is refused partway left that step as it is, reverted what it could, and can be requested "
+        "again. The block ends once you fix the cause named in the message."
     ),
     CodeKind.WARNING: _(
-        "It is said before a plan is applied, or of an undo. It changes nothing and forbids nothing: whoever applies "
+        "This is shown before a plan is applied or a run is undone. It changes nothing and blocks nothing: applying "
         "the plan accepts it."
     ),
     CodeKind.FINDING: _(
-        "It is read off the host and changes nothing by itself. One with the level warning or critical is "
-        "an alert: it is told once, and again only if it grows. It can be acknowledged, and it clears "
-        "automatically once the host no longer shows it."
+        "This is read from the host and changes nothing on its own. A finding with the level warning or critical "
+        "raises an alert: you are notified once, and again only if it gets worse. You can acknowledge it, and it "
+        "clears automatically once the host no longer shows it."
     ),
     CodeKind.ERROR: _(
-        "Something could not be done, and the sentence says how far it came. In the middle of a run, what was done "
-        "before is taken back; if that is not possible either, the run needs attention and says what to do."
+        "Something failed, and the message says how far it got. During a run, the completed steps are reverted; if "
+        "that also fails, the run needs attention and says what to do."
     ),
 }
 """What holds for all codes of a kind: whether it can be accepted, and in which state the pool is."""

@@ -34,8 +34,8 @@ class WatchOnly(HostError):
 
     def __init__(self) -> None:
         template = _(
-            "This host is monitored only and accepts no changes from the console. Nothing was changed. The "
-            "command nasadvisor on the host does it; to let the console ask, join it again without "
+            "This host is monitored only and accepts no changes from the console. Nothing was changed. Use the "
+            "command nasadvisor on the host instead; to allow requests from the console, join it again without "
             "--watch-only."
         )
         super().__init__(template)
@@ -56,8 +56,8 @@ class ToolMissing(HostError):
         self.tool = tool
         self.package = package
         template = _(
-            "The program {tool} is not installed (looked in {directories}). Nothing was changed by this step. Install "
-            "the package {package} and try again."
+            "The program {tool} is not installed (looked in {directories}). This step changed nothing. Install the "
+            "package {package} and try again."
         )
         super().__init__(template, tool=tool, directories=", ".join(directories), package=package)
 
@@ -68,8 +68,8 @@ class CommandForbidden(HostError, ValueError):
 
     def __init__(self, command: str) -> None:
         template = _(
-            "`{command}` is not one of the commands that NAS Advisor may run, so it was not run and this step changed "
-            "nothing. What asked for it is damaged or was changed; make a new plan, and please report it."
+            "`{command}` is not a command that NAS Advisor may run, so it was not run and this step changed nothing. "
+            "The request for it is damaged or was changed. Create a new plan, and please report the problem."
         )
         super().__init__(template, command=command)
 
@@ -82,7 +82,7 @@ class CommandFailed(HostError):
         self.code = code
         self.stderr = stderr
         answer = stderr.strip()
-        said = Statement("said", _("It said “{answer}”."), {"answer": answer}) if answer else NO_REASON
+        said = Statement("said", _("It reported “{answer}”."), {"answer": answer}) if answer else NO_REASON
         template = _("{command} failed with exit code {code}. {said} {state}")
         super().__init__(template, command=command, code=str(code), said=said, state=_state_after(mutates))
 
@@ -105,9 +105,9 @@ class CommandHangs(CommandTimedOut):
     def __init__(self, command: str, timeout_s: float, since: str, *, mutates: bool) -> None:
         super().__init__(command, timeout_s, mutates=mutates, still_running=True)
         template = _(
-            "{command} was not begun: the same command has been waiting inside the kernel since {since}, usually for a "
-            "device that does not answer. {state} Look at the kernel log (dmesg); only that device or a reboot can "
-            "free it."
+            "{command} was not started: the same command has been waiting in the kernel since {since}, usually for a "
+            "device that does not respond. {state} Check the kernel log (dmesg); only that device or a reboot can "
+            "release it."
         )
         HostError.__init__(self, template, command=command, since=since, state=_state_after(mutates))
 
@@ -116,7 +116,7 @@ class CommandNotStarted(HostError):
     """The kernel did not start a program: no memory, no processes left, or its file cannot be read."""
 
     def __init__(self, command: str, error: OSError) -> None:
-        template = _("{command} could not be started: {problem}. So it changed nothing. See the kernel log (dmesg).")
+        template = _("{command} could not be started: {problem}. It changed nothing. See the kernel log (dmesg).")
         super().__init__(template, command=command, problem=error.strerror or str(error))
 
 
@@ -124,7 +124,7 @@ class CommandLost(HostError):
     """What a command answers could not be read to its end, so it was ended."""
 
     def __init__(self, command: str, error: OSError, *, mutates: bool) -> None:
-        template = _("The answer of {command} could not be read: {problem}. {fate} {state}")
+        template = _("The output of {command} could not be read: {problem}. {fate} {state}")
         problem = error.strerror or str(error)
         super().__init__(template, command=command, problem=problem, fate=WAS_ENDED, state=_state_after(mutates))
 
@@ -136,8 +136,8 @@ class OutputUnreadable(HostError):
         self.source = source
         self.problem = problem
         template = _(
-            "The answer of {source} could not be understood: {problem}. Nothing was changed because of it. Run it by "
-            "hand to see what it prints; if that looks right, please report it with the output."
+            "The answer of {source} could not be interpreted: {problem}. It did not lead to any change. Run it "
+            "manually to check its output; if that looks right, please report the problem and include the output."
         )
         super().__init__(template, source=source, problem=problem)
 
@@ -147,11 +147,11 @@ class SelfTestRefused(HostError):
 
     def __init__(self, disk: str, reason: str | Statement) -> None:
         template = _(
-            "{disk} did not begin its self-test. {reason} Nothing was changed, and a test never touches data. If "
-            "another test is running, wait for its end."
+            "{disk} did not start its self-test. {reason} Nothing was changed, and a test never touches data. If "
+            "another test is running, wait until it ends."
         )
         if not isinstance(reason, Statement):
-            reason = Statement("said", _("It said “{answer}”."), {"answer": reason})
+            reason = Statement("said", _("It reported “{answer}”."), {"answer": reason})
         super().__init__(template, disk=disk, reason=reason)
 
 
@@ -160,9 +160,9 @@ class PoolNotUnderstood(HostError):
 
     def __init__(self, pool: str, problem: str) -> None:
         template = _(
-            "What OpenZFS tells of pool {pool} could not be understood: {problem}. So it is not known what is in it, "
-            "and nothing of this run is done. `zpool status {pool}` shows the pool. Try again; if it stays so, please "
-            "report it."
+            "OpenZFS's report on pool {pool} could not be interpreted: {problem}. The contents of the pool are "
+            "therefore unknown, and no step of this run is carried out. Check the pool with `zpool status {pool}` and "
+            "try again; if the problem persists, please report it."
         )
         super().__init__(template, pool=pool, problem=problem)
 
@@ -171,7 +171,7 @@ class DiskUnknown(HostError):
     """A request names a disk that is not there (any more)."""
 
     def __init__(self, key: str) -> None:
-        template = _("There is no disk {key} on this host now. Nothing was changed. Read the host again.")
+        template = _("This host currently has no disk {key}. Nothing was changed. Read the host again.")
         super().__init__(template, key=key)
 
 
@@ -180,8 +180,8 @@ class SettingInvalid(HostError):
 
     def __init__(self, setting: str, value: str, accepted: tuple[str, ...]) -> None:
         template = _(
-            "The setting {setting} is {value}, which means nothing. Nothing was changed. Set it to one of {accepted} "
-            "in /etc/nasadvisor/environment."
+            "The setting {setting} has an invalid value: {value}. Nothing was changed. Set it to one of {accepted} in "
+            "/etc/nasadvisor/environment."
         )
         super().__init__(template, setting=setting, value=repr(value), accepted=", ".join(accepted))
 
@@ -191,15 +191,13 @@ class NoPoolReader(HostError):
 
     def __init__(self, choice: str) -> None:
         wanted = {
-            "json": _("the setting asks for the JSON output of zpool, which OpenZFS has from version 2.3 on"),
-            "libzfs": _("the setting asks for py-libzfs, which is not installed for this Python"),
-        }.get(
-            choice, _("zpool has no JSON output (OpenZFS has it from version 2.3 on), and py-libzfs is not installed")
-        )
+            "json": _("the setting requires the JSON output of zpool, available from OpenZFS 2.3"),
+            "libzfs": _("the setting requires py-libzfs, which is not installed for this Python"),
+        }.get(choice, _("zpool has no JSON output (available from OpenZFS 2.3), and py-libzfs is not installed"))
         template = _(
             "OpenZFS is loaded, but its pools cannot be read: {reason}. Nothing was changed. Install OpenZFS 2.3 or "
             "later (package zfsutils-linux, on Debian 12 from bookworm-backports), or py-libzfs (the Python module "
-            "libzfs) for the OpenZFS that is there."
+            "libzfs) for the installed OpenZFS."
         )
         super().__init__(template, reason=Statement("wanted", wanted))
 
@@ -209,9 +207,9 @@ class MachineUnreadable(HostError):
 
     def __init__(self, source: str, problem: str) -> None:
         template = _(
-            "{source} could not be read: {problem}. Without it nobody can tell which disks are in use, so nothing is "
-            "offered and nothing was changed. NAS Advisor's host part must run as root on the host itself, not in a "
-            "container."
+            "{source} could not be read: {problem}. Without it NAS Advisor cannot determine which disks are in use, "
+            "so nothing is offered and nothing was changed. The host part must run as root on the host itself, not in "
+            "a container."
         )
         super().__init__(template, source=source, problem=problem)
 
@@ -221,16 +219,16 @@ def _state_after(mutates: bool) -> Statement:
 
 
 NO_REASON: Final = Statement("no-reason", _("It gave no reason."))
-WAS_ENDED: Final = Statement("was-ended", _("It was ended."))
+WAS_ENDED: Final = Statement("was-ended", _("The operation was terminated."))
 HANGS: Final = Statement(
     "hangs",
     _(
-        "It could not be ended either: it waits inside the kernel, usually for a device that does not answer. Look at "
-        "the kernel log (dmesg) and at `zpool status`; only that device or a reboot can free it."
+        "It could not be terminated either: it is waiting in the kernel, usually for a device that does not respond. "
+        "Check the kernel log (dmesg) and `zpool status`; only that device or a reboot can release it."
     ),
 )
-ONLY_READS: Final = Statement("only-reads", _("It only reads, so nothing was changed."))
+ONLY_READS: Final = Statement("only-reads", _("The operation only reads, so nothing was changed."))
 MAY_HAVE_CHANGED: Final = Statement(
     "may-have-changed",
-    _("It may have changed something before that: the state is read again before anything else is done."),
+    _("The operation may already have changed something: the state is read again before anything else is done."),
 )

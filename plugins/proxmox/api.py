@@ -169,9 +169,9 @@ def _silent(why: str) -> PlatformSilent:
     statement = Statement(
         "proxmox-silent",
         _(
-            "Proxmox VE could not be asked who you are ({why}), so nobody is let in by it, and nothing was changed. "
-            "Look at it with `systemctl status pveproxy`. If its certificate was renewed in the last hour, run "
-            "`systemctl restart nasadvisor-web`."
+            "NAS Advisor could not check your identity with Proxmox VE ({why}), so sign-in through it is unavailable, "
+            "and nothing was changed. Check `systemctl status pveproxy`. If its certificate was renewed in the last "
+            "hour, run `systemctl restart nasadvisor-web`."
         ),
         {"why": why},
     )

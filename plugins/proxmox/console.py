@@ -16,9 +16,9 @@ CERTIFICATE = Path("/run/nasadvisor-tls/certificate.pem")
 WAITS = Statement(
     "proxmox-waits",
     _(
-        "Meanwhile NAS Advisor holds Proxmox VE's lock on disks: what is started there under Disks waits, and gives up "
-        "after 10 seconds without having changed anything. Start it again once this run has ended. Wipe Disk and "
-        "Initialize Disk with GPT do not wait: do not use them now."
+        "NAS Advisor holds Proxmox VE's disk lock during this run. Actions under Disks wait and give up after 10 "
+        "seconds without changing anything; repeat them after the run. Wipe Disk and Initialize Disk with GPT do not "
+        "wait: do not use them now."
     ),
 )
 
@@ -61,8 +61,8 @@ class ProxmoxConsole(ConsolePlatform):
         line = Statement(
             "proxmox-sign-on",
             _(
-                "Whoever is signed in to Proxmox VE under the same host name is signed in here: with Sys.Audit on / to "
-                "look, with Sys.Modify on / to apply and undo."
+                "Anyone signed in to Proxmox VE under the same host name is also signed in here. Sys.Audit on / "
+                "allows viewing; Sys.Modify on / allows applying and undoing."
             ),
         )
         return Panel((line,), (PanelLink(Statement("proxmox-open", _("Open Proxmox VE")), "https://{host}:8006/"),))
@@ -72,9 +72,9 @@ def _by_openid(realm: str) -> Statement:
     return Statement(
         "proxmox-openid",
         _(
-            "Users of the realm {realm} sign in to Proxmox VE by OpenID, so there is no password of yours that Proxmox "
-            "VE could check, and without one nothing is changed here. Sign out here and sign in with a user of NAS "
-            "Advisor's own; an administrator makes one under Settings, Users."
+            "Users in the realm {realm} sign in to Proxmox VE with OpenID, so Proxmox VE cannot check a password for "
+            "you, and changes here require one. Sign out and sign in as a NAS Advisor user; an administrator creates "
+            "one under Settings, Users."
         ),
         {"realm": realm},
     )

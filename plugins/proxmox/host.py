@@ -32,14 +32,14 @@ def arc_findings(limit: int, inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "proxmox-arc-capped",
             _(
-                "The ARC of this host is limited to {limit} of {memory} of memory, as the installer of Proxmox VE sets "
-                "it."
+                "The ARC on this host is limited to {limit} of its {memory} of memory, as set by the Proxmox VE "
+                "installer."
             ),
             {"limit": size_text(limit), "memory": size_text(memory)},
             Level.INFO,
             _(
                 "Memory serves reads faster than any SSD. If the guests do not need it, raise zfs_arc_max in "
-                "/etc/modprobe.d/zfs.conf (then `update-initramfs -u -k all` and a reboot) before you add a cache."
+                "/etc/modprobe.d/zfs.conf (then run `update-initramfs -u -k all` and reboot) before you add a cache."
             ),
         )
 
@@ -59,15 +59,15 @@ def wipe_findings(inventory: Inventory) -> Iterator[Finding]:
             yield Finding(
                 "proxmox-never-wipe",
                 _(
-                    "Proxmox VE offers Wipe Disk for SSDs that carry the log or cache of pool {pool}: {disks}. Do not "
-                    "use it."
+                    "Proxmox VE offers Wipe Disk for the SSDs that hold the log or cache of pool {pool}: {disks}. Do "
+                    "not use it."
                 ),
                 {"pool": pool.name, "disks": ", ".join(labels)},
                 Level.INFO,
                 _(
-                    "It looks for mounts and holders only, and a log or cache is neither. Only OpenZFS, which keeps "
-                    "its slices open, makes the wipe fail; a slice that is not open at that moment is wiped, and the "
-                    "wipe does not wait for a run of NAS Advisor. To get the SSDs back, use the undo here."
+                    "Wipe Disk checks only for mounts and holders; a log or cache is neither. It fails only while "
+                    "OpenZFS keeps the slices open. A slice that is not open at that moment is wiped, and Wipe Disk "
+                    "does not wait for a NAS Advisor run. To free the SSDs, use Undo here."
                 ),
                 subject=pool.guid,
                 step=NextStep.LOOK_AT_POOL,
@@ -82,27 +82,27 @@ def guest_findings(guests: Iterable[GuestConfig]) -> Iterator[Finding]:
             yield Finding(
                 "proxmox-guest-hides",
                 _(
-                    "What {guest} is given cannot all be seen: its configuration names further files or programs "
-                    "({keys})."
+                    "NAS Advisor cannot see all devices assigned to {guest}: its configuration refers to other files "
+                    "or programs ({keys})."
                 ),
                 {"guest": guest.name, "keys": ", ".join(keys)},
                 Level.INFO,
                 _(
-                    "They can hand an SSD to the guest, and NAS Advisor does not read them. An SSD that looks blank "
-                    "here may be in use there. Look into them before you give an SSD to a pool."
+                    "They can pass an SSD to the guest, and NAS Advisor does not read them. An SSD that looks blank "
+                    "here may be in use there. Check them before you add an SSD to a pool."
                 ),
                 subject=guest.name,
             )
         if keys := keys_for_any(guest):
             yield Finding(
                 "proxmox-guest-opens-any",
-                _("{guest} may open every disk of this host ({keys})."),
+                _("{guest} may open every disk on this host ({keys})."),
                 {"guest": guest.name, "keys": ", ".join(keys)},
                 Level.INFO,
                 _(
-                    "No SSD is named there, so none is refused because of it. Make sure that nothing in this container "
-                    "uses a disk directly before you give an SSD to a pool. Better, allow it only the devices that it "
-                    "needs."
+                    "The configuration names no SSD, so none is refused because of it. Before you add an SSD to a "
+                    "pool, make sure that nothing in this container uses a disk directly. Better still, allow the "
+                    "container only the devices it needs."
                 ),
                 subject=guest.name,
             )
@@ -197,13 +197,13 @@ class ProxmoxHost(HostPlatform):
 
 
 def _given_away(ssd: Disk, guest: str, key: str) -> Refused:
-    """A virtual machine or a container that was given a disk can use it at any moment, and the host does not see
-    what is on it while the guest is off.
+    """A virtual machine or container can use a disk assigned to it at any time, and the host cannot see the contents of
+    the disk while the guest is off.
     """
     return Refused(
         "proxmox-disk-of-guest",
         _(
-            "{disk} belongs to {guest}: it is its {key}. It may look blank here and be in use there. Detach it from "
+            "{disk} is assigned to {guest} as its {key}. It may look blank here but be in use there. Detach it from "
             "the guest first, or choose another SSD."
         ),
         {"disk": ssd.label, "guest": guest, "key": key},
@@ -211,14 +211,14 @@ def _given_away(ssd: Disk, guest: str, key: str) -> Refused:
 
 
 def _may_open(ssd: Disk, guest: str, key: str) -> Refused:
-    """A container that may open every device of a sort can use this SSD at any moment, by a node that it makes or is
-    given.
+    """A container that may open every device of a kind can use this SSD at any time, through a device node that it
+    creates or is given.
     """
     return Refused(
         "proxmox-guest-may-open-disk",
         _(
-            "{guest} may open {disk} and all devices of its sort (its {key}). It may look blank here and be in use "
-            "there. Name there only the devices that the guest needs, or choose another SSD."
+            "{guest} may open {disk} and every other device of its kind (its {key}). It may look blank here but be in "
+            "use there. Allow the guest only the devices it needs, or choose another SSD."
         ),
         {"disk": ssd.label, "guest": guest, "key": key},
     )

@@ -42,8 +42,8 @@ class MessageLost(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, why: Statement) -> None:
         template = _(
-            "Proxmox VE did not say that it delivered the message ({why}), and this host's mail system did not take it "
-            "either. Look at Datacenter, Notifications in Proxmox VE, or choose another channel for alerts."
+            "Proxmox VE did not confirm that it delivered the message ({why}), and this host's mail system did not "
+            "accept it either. Check Datacenter, Notifications in Proxmox VE, or choose another channel for alerts."
         )
         super().__init__(template, why=why)
 
@@ -67,7 +67,9 @@ def send(runner: Runner, pve: Path, notice: Notice) -> Statement | None:
         is_proven = any(kinds.get(target, SENDMAIL) != SENDMAIL for target in delivered)
         return None if is_proven else _handed_over(", ".join(delivered))
     said = [rest for word, _space, rest in told if word == "said"]
-    why = Statement("proxmox-no-target", _("no target took it: no matcher fits it, or its targets are disabled"))
+    why = Statement(
+        "proxmox-no-target", _("no target accepted it: no matcher applies to it, or its targets are disabled")
+    )
     if said:
         why = Statement("said", "{words}", {"words": "; ".join(said)[:LONGEST_REASON]})
     if not any(word == "mailed" for word, _space, _rest in told):
@@ -109,8 +111,9 @@ def _handed_over(targets: str) -> Statement:
     return Statement(
         "proxmox-by-mail-system",
         _(
-            "Proxmox VE handed the message to this host's mail system (target {targets}), which does not say whether "
-            "it went out. A target of another kind, such as SMTP, says so: Datacenter, Notifications in Proxmox VE."
+            "Proxmox VE passed the message to this host's mail system (target {targets}), which does not report "
+            "whether it was sent. Targets of other kinds, such as SMTP, do: see Datacenter, Notifications in Proxmox "
+            "VE."
         ),
         {"targets": targets},
     )
@@ -120,8 +123,8 @@ def _mailed(why: Statement, address: str) -> Statement:
     return Statement(
         "proxmox-mailed",
         _(
-            "Proxmox VE did not say that it delivered the message ({why}). It was handed to this host's mail system "
-            "for {address} instead. Look at Datacenter, Notifications in Proxmox VE."
+            "Proxmox VE did not confirm that it delivered the message ({why}). It was passed to this host's mail "
+            "system for {address} instead. Check Datacenter, Notifications in Proxmox VE."
         ),
         {"why": why, "address": address},
     )
@@ -131,9 +134,9 @@ def _mailed_to_root(why: Statement) -> Statement:
     return Statement(
         "proxmox-mailed-to-root",
         _(
-            "Proxmox VE did not say that it delivered the message ({why}). It was handed to this host's mail system "
-            "for root instead and may get lost there too: root@pam has no e-mail address in Proxmox VE. Enter one "
-            "under Datacenter, Permissions, Users, or an address behind the host's name in this channel."
+            "Proxmox VE did not confirm that it delivered the message ({why}). It was passed to this host's mail "
+            "system for root instead and may get lost there too: root@pam has no e-mail address in Proxmox VE. Enter "
+            "one under Datacenter, Permissions, Users, or add an address after the host name in this channel."
         ),
         {"why": why},
     )

@@ -7,7 +7,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from plugins.contract.console import ConsolePlatform
 from plugins.truenas import PLATFORM_NAME, SUPPORTS
 
-SCRUBS = Statement("truenas-scrubs", _("TrueNAS has scrub tasks under Data Protection: one a pool, every month."))
+SCRUBS = Statement("truenas-scrubs", _("Schedule scrubs in TrueNAS under Data Protection: one task per pool, monthly."))
 
 
 @dataclass(frozen=True)

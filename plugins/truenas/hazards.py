@@ -24,14 +24,14 @@ WHOLE_DISK_TAIL_BYTES: Final = 2 * GIB
 NOT_SUPPORTED: Final = Finding(
     "slices-not-supported",
     _(
-        "TrueNAS's vendor does not support slices: its web interface, command line and API are the only ways it "
-        "supports, and they use whole disks. Support may ask you to take the slices back first."
+        "The vendor of TrueNAS does not support slices: only its web interface, command line and API are supported, "
+        "and they use whole disks. Support may ask you to undo the slices first."
     ),
     {},
     Level.WARNING,
     _(
-        "TrueNAS shows the pool with its slices and imports it at boot like any other. Its functions Expand and Remove "
-        "do not expect them. The supported way, whole disks by TrueNAS itself, is in docs/truenas.md."
+        "TrueNAS shows the pool with its slices and imports it at boot like any other, but its functions Expand and "
+        "Remove do not expect slices. For the supported way, whole disks added by TrueNAS itself, see docs/truenas.md."
     ),
 )
 
@@ -53,15 +53,15 @@ def findings(inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "undo-before-expand",
             _(
-                "Do not use Expand on pool {pool} in TrueNAS as long as it has slices: undo them here first, expand, "
-                "then add them again."
+                "Do not use Expand on pool {pool} in TrueNAS while it has slices. Undo them here first, expand the "
+                "pool, then add them again."
             ),
             {"pool": pool.name, "disks": named},
             Level.WARNING,
             _(
-                "Expand takes each disk of the pool for one partition and tries to grow it, {disks} too. It writes 1 "
-                "MiB near the end of the disk, which our layout keeps free, then fails or grows the last slice into "
-                "the reserve; the pool is not expanded."
+                "Expand treats each disk of the pool as a single partition and tries to grow it, including {disks}. "
+                "It writes 1 MiB near the end of the disk, which our layout keeps free, then fails or grows the last "
+                "slice into the reserve; the pool is not expanded."
             ),
             subject=pool.guid,
             step=NextStep.LOOK_AT_POOL,
@@ -70,15 +70,15 @@ def findings(inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "never-remove-in-truenas",
             _(
-                "Do not take the log or cache of pool {pool} out in TrueNAS itself: its Remove wipes the whole SSD, "
-                "with all slices on it. Use the undo here."
+                "Do not remove the log or cache of pool {pool} in TrueNAS itself: its Remove wipes the whole SSD, "
+                "including all slices. Use Undo here."
             ),
             {"pool": pool.name, "disks": named},
             Level.WARNING,
             _(
-                "Remove takes the device out and then wipes its parent disk, here {disks}. While another slice of it "
-                "is in use the wipe fails and the job is shown as failed although the device is gone; if none is, the "
-                "partition table and every slice are destroyed."
+                "Remove takes the device out of the pool and then wipes its parent disk, here {disks}. If another "
+                "slice of it is in use, the wipe fails and the job is shown as failed although the device is gone. "
+                "Otherwise the partition table and every slice are destroyed."
             ),
             subject=pool.guid,
             step=NextStep.LOOK_AT_POOL,
@@ -106,28 +106,26 @@ def against_given_away(disk: Disk, devices: Iterable[GuestDevice], root: Path) -
 
 
 def _one_run_a_disk(disk: Disk) -> Refused:
-    """TrueNAS remembers for each disk the one pool that it belongs to, and acts on that when a disk is replaced or
-    wiped.
-    """
+    """TrueNAS records one pool for each disk and relies on that record when a disk is replaced or wiped."""
     return Refused(
         "one-pool-a-disk",
         _(
-            "{disk} already has ZFS partitions, and TrueNAS keeps one pool a disk in its records: with slices of two "
-            "runs it could take one pool's SSD for the other's. Choose a blank SSD, or undo the run that made them."
+            "{disk} already has ZFS partitions, and TrueNAS records only one pool per disk: with slices from two runs "
+            "it could mistake one pool's SSD for the other's. Choose a blank SSD, or undo the run that created them."
         ),
         {"disk": disk.label},
     )
 
 
 def _given_away(disk: Disk, device: GuestDevice) -> Refused:
-    """A virtual machine or a container that was given a disk can use it at any moment, and the host does not see
-    what is on it while the guest is off.
+    """A virtual machine or container can use a disk assigned to it at any time, and the host cannot see the contents of
+    the disk while the guest is off.
     """
     return Refused(
         "truenas-disk-of-guest",
         _(
-            "{disk} was given to {guest}, as its {kind} device. It may look blank here and be in use there. Take it "
-            "from the guest in TrueNAS first, or choose another SSD."
+            "{disk} is assigned to {guest} as its {kind} device. It may look blank here but be in use there. Detach "
+            "it from the guest in TrueNAS first, or choose another SSD."
         ),
         {"disk": disk.label, "guest": device.guest, "kind": device.kind},
     )

@@ -71,10 +71,16 @@ def findings(program: Path, root: Path, scripts: Iterable[InitScript]) -> Iterat
     if not os.access(start, os.X_OK):
         yield Finding(
             "start-script-missing",
-            _("The start script {path} is missing or cannot be run, so the host part will not start at the next boot."),
+            _(
+                "The start script {path} is missing or not executable, so the host part will not start at the next "
+                "boot."
+            ),
             {"path": str(start)},
             Level.WARNING,
-            _("Unpack the bundle again over what is there, as docs/truenas.md says. What runs now runs on until then."),
+            _(
+                "Unpack the bundle again over the existing files as described in docs/truenas.md. A running host "
+                "part keeps running until the next boot."
+            ),
         )
     yield from _of_python(program, root)
     yield from _of_scripts(start, tuple(scripts))
@@ -88,14 +94,15 @@ def _of_python(program: Path, root: Path) -> Iterator[Finding]:
         yield Finding(
             "start-python-missing",
             _(
-                "There are no packages for the Python of this TrueNAS ({python}), so the host part will not start at "
-                "the next boot."
+                "The bundle has no packages for the Python of this TrueNAS ({python}), so the host part will not "
+                "start at the next boot."
             ),
             {"python": python.name if python.exists() else "python3", "dataset": str(program.parent)},
             Level.WARNING,
             _(
-                "An update of TrueNAS can bring another Python. Make the bundle again with packaging/truenas/bundle.sh "
-                "and unpack it in {dataset}. What runs now runs on until then."
+                "A TrueNAS update can bring another Python version. Build the bundle again with "
+                "packaging/truenas/bundle.sh and unpack it in {dataset}. A running host part keeps running until the "
+                "next boot."
             ),
         )
 
@@ -109,37 +116,34 @@ def _of_scripts(start: Path, scripts: tuple[InitScript, ...]) -> Iterator[Findin
         yield Finding(
             "init-script-not-after-boot",
             _(
-                "The init script {path} is disabled or not run at Post Init, so the host part will not run after the "
-                "next boot."
+                "The init script {path} is disabled or does not run at Post Init, so the host part will not run after "
+                "the next boot."
             ),
             {"path": str(start)},
             Level.WARNING,
             _(
-                "Enable it under System, Advanced Settings, Init/Shutdown Scripts, and choose Post Init: pools are "
-                "there then."
+                "Enable it under System, Advanced Settings, Init/Shutdown Scripts, and choose Post Init, when the "
+                "pools are available."
             ),
         )
     elif gone:
         yield Finding(
             "init-script-path-gone",
-            _(
-                "The init script {path} is not there; TrueNAS passes over it without a word, so the host part will not "
-                "start."
-            ),
+            _("The init script {path} does not exist; TrueNAS skips it silently, so the host part will not start."),
             {"path": gone[0].text, "start": str(start)},
             Level.WARNING,
             _(
-                "Its dataset was renamed, is not unlocked, or was removed. Change it under System, Advanced Settings, "
-                "Init/Shutdown Scripts to {start}."
+                "Its dataset was renamed or removed, or is locked. Change the path to {start} under System, Advanced "
+                "Settings, Init/Shutdown Scripts."
             ),
         )
     else:
         yield Finding(
             "init-script-missing",
-            _("No init script of TrueNAS starts the host part, so it will not run after the next boot."),
+            _("No TrueNAS init script starts the host part, so it will not run after the next boot."),
             {"path": str(start)},
             Level.WARNING,
-            _("Add one: System, Advanced Settings, Init/Shutdown Scripts, type Script, {path}, when Post Init."),
+            _("Add one under System, Advanced Settings, Init/Shutdown Scripts: type Script, {path}, when Post Init."),
         )
 
 
@@ -151,10 +155,13 @@ def _of_last_start(program: Path) -> Iterator[Finding]:
     if said:
         yield Finding(
             "start-failed",
-            _("TrueNAS could not start the host part the last time: {said}"),
+            _("TrueNAS could not start the host part last time: {said}"),
             {"said": said},
             Level.WARNING,
-            _("It runs now, but the next boot may end the same way. This goes away once the start script succeeds."),
+            _(
+                "The host part is running now, but the next boot may fail in the same way. This finding disappears "
+                "once the start script succeeds."
+            ),
         )
 
 
@@ -162,8 +169,8 @@ def not_asked(problem: Statement) -> Finding:
     """That TrueNAS did not say how it starts the host part."""
     return Finding(
         "start-not-seen",
-        _("Whether TrueNAS starts the host part at the next boot cannot be seen: {problem}"),
+        _("It is unknown whether TrueNAS starts the host part at the next boot: {problem}"),
         {"problem": problem},
         Level.WARNING,
-        _("Look at System, Advanced Settings, Init/Shutdown Scripts, and at `systemctl status middlewared`."),
+        _("Check System, Advanced Settings, Init/Shutdown Scripts, and run `systemctl status middlewared`."),
     )

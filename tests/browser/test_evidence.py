@@ -133,7 +133,7 @@ def measuring(desk: Desk) -> None:
     measure(desk)
     desk.page.fill("input[name=password]", PASSWORD)
     desk.page.locator("main form button.btn-primary").click()
-    desk.page.get_by_text("Under way.").or_(desk.page.get_by_text("Läuft")).first.wait_for()
+    desk.page.get_by_text("Running.").or_(desk.page.get_by_text("Läuft")).first.wait_for()
     order = str(StoredMeasurement.objects.get(document__isnull=True).pk)
     at = (timezone.now() - timedelta(seconds=70)).isoformat()
     take_answer("nas", "measure-progress", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
@@ -179,7 +179,7 @@ def test_a_trace_is_asked_for_and_shows_by_itself(operator: Desk) -> None:
     operator.page.get_by_role("button", name="Trace for 20 seconds").click()
     expect(operator.page.locator("#waiting")).to_contain_text("Tracing.")
     take_answer("nas", "waiting-programs", traced())
-    expect(operator.page.locator("#waiting")).to_contain_text("4 processes, the busiest is 2300")
+    expect(operator.page.locator("#waiting")).to_contain_text("4 processes, busiest 2300")
 
 
 def test_while_the_map_is_being_loaded_the_page_says_so_and_then_how_to_read_it(operator: Desk) -> None:
@@ -192,7 +192,7 @@ def test_while_the_map_is_being_loaded_the_page_says_so_and_then_how_to_read_it(
     operator.page.route("**/heat/**", hold_back)
     operator.open(f"/pools/{TANK}/evidence/")
     readout, canvas = operator.page.locator(".heat-readout"), operator.page.locator(".heat-canvas")
-    expect(readout).to_have_text("The heat map is being loaded.")
+    expect(readout).to_have_text("The heat map is loading.")
     box = canvas.bounding_box()
     assert box
     assert box["height"] > 300

@@ -95,7 +95,7 @@ def test_what_is_of_second_importance_in_a_report_is_folded_on_a_phone(watcher: 
     expect(page.locator("details[data-fold]:not([open])")).to_have_count(parts.count())
     assert page.evaluate("document.documentElement.scrollHeight / window.innerHeight") < 6
     page.get_by_role("heading", name="Hard disks").click()
-    expect(page.get_by_text("Sectors that it cannot read at the moment.")).to_be_visible()
+    expect(page.get_by_text("Sectors the disk cannot read at the moment.")).to_be_visible()
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.locator("details[data-fold][open]")).to_have_count(parts.count())
 

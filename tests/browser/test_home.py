@@ -55,7 +55,7 @@ def test_the_headline_leads_to_the_failing_disk(operator: Desk) -> None:
     failing_disk()
     operator.open("/")
     expect(operator.page.locator("h1")).to_contain_text("1 disk is failing: WDC")
-    operator.page.get_by_role("link", name="Show disk").click()
+    operator.page.get_by_role("link", name="View disk").click()
     expect(operator.page.get_by_text("reports that it is failing").first).to_be_visible()
 
 
@@ -72,5 +72,5 @@ def test_the_alerts_of_several_hosts_are_accessible(operator: Desk) -> None:
     Node.objects.all().delete()
     three_hosts()
     operator.open("/alerts/")
-    expect(operator.page.get_by_role("button", name="Look at the pool").first).to_be_visible()
+    expect(operator.page.get_by_role("button", name="View pool").first).to_be_visible()
     assert not violations(operator.page)

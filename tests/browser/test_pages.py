@@ -112,7 +112,7 @@ def test_a_disk_leads_to_its_place_in_the_drawing_of_the_pool(operator: Desk) ->
     show(typical())
     disk = next(disk for disk in typical().disks if any(part.path == leaf.path for part in disk.partitions))
     operator.open(f"/disks/{disk.key}/")
-    page.get_by_role("link", name="See it in the pool").click()
+    page.get_by_role("link", name="View it in the pool").click()
     here = page.locator(f"#leaf-{leaf.guid}")
     expect(here).to_be_in_viewport()
     expect(here).to_have_css("outline-style", "solid")

@@ -52,8 +52,8 @@ def add_passkey(desk: Desk) -> None:
     desk.page.get_by_role("link", name="Add a passkey").click()
     desk.page.get_by_label("Name of the passkey").fill("blue key")
     desk.page.get_by_label("Your password").fill(PASSWORD)
-    desk.page.get_by_role("button", name="Go on").click()
-    desk.page.get_by_role("button", name="Make the passkey").click()
+    desk.page.get_by_role("button", name="Continue").click()
+    desk.page.get_by_role("button", name="Create passkey").click()
     expect(desk.page.get_by_role("heading", name="Recovery codes")).to_be_visible()
 
 
@@ -113,7 +113,7 @@ def test_what_went_wrong_is_said_and_a_code_still_does(desk: Desk, key: Security
     code = desk.page.locator(".recovery-code").first.text_content() or ""
     key.set(is_owner=False)
     desk.open("/settings/account/recovery-codes/")
-    go_on = desk.page.get_by_role("button", name="Make new codes")
+    go_on = desk.page.get_by_role("button", name="Create new codes")
     go_on.click()
     said = desk.page.get_by_role("alert")
     expect(said).to_contain_text("No passkey answered")
@@ -136,6 +136,6 @@ def test_a_device_that_has_one_makes_no_second_one(desk: Desk, key: SecurityKey)
     add_passkey(desk)
     desk.open("/settings/account/passkeys/add/")
     look(desk, "add")
-    desk.page.get_by_role("button", name="Go on").click()
-    desk.page.get_by_role("button", name="Make the passkey").click()
+    desk.page.get_by_role("button", name="Continue").click()
+    desk.page.get_by_role("button", name="Create passkey").click()
     expect(desk.page.get_by_role("alert")).to_contain_text("has a passkey for your account here already")

@@ -34,7 +34,7 @@ def under_way(desk: Desk) -> None:
 
 def answered(desk: Desk) -> None:
     watched()
-    at, why = timezone.now().isoformat(), Statement("switching-done", "It was carried out to its end.")
+    at, why = timezone.now().isoformat(), Statement("switching-done", "The test ran to completion.")
     take_answer(
         "nas", "cache-switching", to_document(replace(counted(factor=0.7), over_at=at, ended_at=at, why_over=why))
     )

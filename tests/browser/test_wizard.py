@@ -25,15 +25,15 @@ def apply(desk: Desk) -> None:
 def test_a_mirrored_log_and_caches_are_added_seen_and_undone(operator: Desk) -> None:
     page = operator.page
     apply(operator)
-    expect(page.get_by_role("heading", name="Waiting for nas to take up the plan.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Waiting for nas to pick up the plan.")).to_be_visible()
     operator.let_host_work()
     expect(page.get_by_role("heading", name="Pool tank has what was planned")).to_be_visible()
-    page.get_by_role("link", name="See it in the pool").click()
+    page.get_by_role("link", name="View it in the pool").click()
     expect(page.get_by_text("log 4 GiB on")).to_have_count(2)
     journey.undo(page, "tank", PASSWORD)
     expect(page.get_by_role("heading", name="Undo was asked for")).to_be_visible()
     operator.let_host_work()
-    expect(page.get_by_role("heading", name="Everything that this run did was taken back.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Everything that this run did was undone.")).to_be_visible()
     expect(page.get_by_text("No slice is left.")).to_be_visible()
     expect(page.get_by_text("keeps an empty place (a hole)")).to_be_visible()
     assert operator.host.executor.state.disks == home_server().disks
@@ -113,8 +113,8 @@ def test_a_single_log_is_applied_only_with_its_own_tick(operator: Desk) -> None:
 def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
     page = operator.page
     begin(operator)
-    page.get_by_label("Size of the log").last.fill("8G")
-    expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices of 8 GiB")
+    page.get_by_label("Log size").last.fill("8G")
+    expect(page.locator("#summary")).to_contain_text("log mirrored across 2 slices of 8 GiB")
     slider = page.locator("[data-slider-for=id_log_size]")
     slider.focus()
     slider.press("ArrowRight")
@@ -162,7 +162,7 @@ def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
 def test_a_pool_that_is_refused_says_why_and_nothing_can_be_chosen(operator: Desk) -> None:
     operator.open(f"/wizard/{ARCHIVE}/devices/")
     expect(operator.page.get_by_text("Pool archive is DEGRADED, not ONLINE.")).to_be_visible()
-    expect(operator.page.get_by_role("link", name="Show pool")).to_be_visible()
+    expect(operator.page.get_by_role("link", name="View pool")).to_be_visible()
     expect(operator.page.get_by_role("checkbox")).to_have_count(0)
 
 
@@ -215,13 +215,13 @@ def test_a_trial_is_asked_for_shown_and_kept(operator: Desk) -> None:
     page.get_by_role("button", name="Apply to pool tank").click()
     operator.let_host_work()
     expect(page.get_by_role("heading", name="Pool tank has what was planned, on trial")).to_be_visible()
-    expect(page.get_by_text("On trial. Taken back by itself")).to_be_visible()
+    expect(page.get_by_text("On trial. Reverted automatically")).to_be_visible()
     page.get_by_role("link", name="Keep").click()
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Keep it in pool tank").click()
     expect(page.get_by_role("heading", name="Keeping it was asked for")).to_be_visible()
     operator.let_host_work()
-    expect(page.get_by_text("It was on trial and kept by operator")).to_be_visible()
+    expect(page.get_by_text("This run was on trial and was kept by operator")).to_be_visible()
     operator.host.ahead = timedelta(days=2)
     operator.host.end_trials()
     assert StoredRun.objects.get().state == "applied"
@@ -239,5 +239,5 @@ def test_a_trial_that_nobody_keeps_is_taken_back_and_the_page_tells(operator: De
     operator.host.ahead = timedelta(days=1)
     operator.host.end_trials()
     page.reload()
-    expect(page.get_by_role("heading", name="The trial is over, and everything was taken back.")).to_be_visible()
+    expect(page.get_by_role("heading", name="The trial has ended, and everything was reverted.")).to_be_visible()
     assert operator.host.executor.state.disks == home_server().disks

@@ -154,7 +154,7 @@ def test_signed_out_amid_the_choices_nothing_is_lost(one_pool: Desk) -> None:
     expect(page.locator("#id_log_size")).to_have_value("6G")
     expect(page.locator("#cache-nvme1n1")).not_to_be_checked()
     expect(page.locator("#cache-nvme0n1")).to_be_checked()
-    expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices of 6 GiB")
+    expect(page.locator("#summary")).to_contain_text("log mirrored across 2 slices of 6 GiB")
     expect(page.get_by_text("Your choices are kept.", exact=False).first).to_be_visible()
 
 

@@ -102,7 +102,7 @@ def plan_on_both_nvme(page: Page, url: str, product: Product) -> None:
         if box.is_checked() != wanted:
             page.locator(f"label[for={box.get_attribute('id')}]").click()
     summary = page.locator("#summary")
-    expect(summary).to_contain_text(re.compile("log mirrored over 2 slices of .*2 × .* cache", re.DOTALL))
+    expect(summary).to_contain_text(re.compile("log mirrored across 2 slices of .*2 × .* cache", re.DOTALL))
     page.locator("input[name=log_size]").fill("128M")
     page.locator("input[name=cache_size]").fill("256M")
     page.locator("input[name=cache_size]").press("Tab")
@@ -151,7 +151,7 @@ def test_the_whole_wizard_adds_a_mirrored_log_and_caches_and_one_click_takes_the
     status = guest.run("zpool status -P tank").stdout
     assert "mirror-2" in status, status
     assert status.count("/dev/disk/by-partuuid/") == 4
-    page.get_by_role("link", name="See it in the pool").click()
+    page.get_by_role("link", name="View it in the pool").click()
     picture(page, "8-proof")
     journey.undo(page, "tank", PASSWORD)
     headline(page, "Everything that this run did was taken back")

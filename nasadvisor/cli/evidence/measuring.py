@@ -70,7 +70,9 @@ def print_replayed(found: Replayed) -> None:
         f"A block and its flush took {milliseconds(found.p50_ns)} (median), {milliseconds(found.p99_ns)} (99 in 100); "
         f"on the pool it was {milliseconds(found.pool_p50_ns)} and {milliseconds(found.pool_p99_ns)}."
     )
-    paragraph("It is the time of the SSD alone: what OpenZFS itself needs is in that of the pool and comes on top.")
+    paragraph(
+        "These figures cover the SSD alone. The pool figures also include the overhead of OpenZFS, which comes on top."
+    )
     kept = "The SSD kept up" if found.kept_up else "The SSD did not keep up"
     paragraph(
         f"{kept}: {found.blocks} blocks, {found.most_at_once} at once at most, came within "
@@ -189,7 +191,7 @@ def _print_figures(figures: tuple[FioFigures, ...]) -> None:
 
 
 def _print_predictions(predictions: tuple[Prediction, ...]) -> None:
-    heading("With a log on this SSD, expected")
+    heading("Expected with a log on this SSD")
     if not predictions:
         paragraph("Nothing can be predicted: the pool's own latency could not be read while it was probed.")
         return

@@ -154,7 +154,7 @@ class AccountNotice(models.Model):
         """Who did what, when, and from where."""
         when = date_format(timezone.localtime(self.at), "Y-m-d H:i")
         what = Act(self.act).label if self.act in Act.values else self.act
-        values = {"who": self.by or _("An administrator of the machine"), "what": what, "when": when}
+        values = {"who": self.by or _("An administrator of the console's host"), "what": what, "when": when}
         if not self.address:
             return _("%(who)s %(what)s (%(when)s).") % values
         return _("%(who)s %(what)s (%(when)s, from %(address)s).") % {**values, "address": self.address}

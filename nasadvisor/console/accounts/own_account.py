@@ -44,7 +44,7 @@ class AuthenticatorForm(PasswordForm):
     """The first code of a new app."""
 
     code = forms.CharField(
-        label=gettext_lazy("The code that the app shows now"),
+        label=gettext_lazy("Current code in the app"),
         max_length=20,
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
     )
@@ -57,7 +57,7 @@ class AddressForm(PasswordForm):
     email = forms.EmailField(
         label=gettext_lazy("E-mail address"),
         required=False,
-        help_text=gettext_lazy("By the mail server that is set under “Notifications”; without one, nothing is sent."),
+        help_text=gettext_lazy("Sent through the mail server set under “Notifications”; without one, nothing is sent."),
     )
     field_order = ("email", "password")
 
@@ -88,7 +88,7 @@ def authenticator(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             step = factors.step_of(secret, form.cleaned_data["code"], timezone.now())
             if step is None:
-                form.add_error("code", _("The app should show another code now. Check that its clock is right."))
+                form.add_error("code", _("The app should be showing a different code. Check that its clock is right."))
             elif confirm_oneself(request, form):
                 codes = factors.add_authenticator(user, secret, step, timezone.now())
                 del request.session[SETTING_UP]
@@ -104,7 +104,7 @@ def authenticator(request: HttpRequest) -> HttpResponse:
 def remove_authenticator(request: HttpRequest) -> HttpResponse:
     """Do without the app."""
     app = get_object_or_404(Authenticator, user=with_own_factors(request))
-    return ask_to_remove(request, app, Act.FACTOR_REMOVED, _("Take the authenticator app away"))
+    return ask_to_remove(request, app, Act.FACTOR_REMOVED, _("Remove the authenticator app"))
 
 
 def ask_to_remove(request: HttpRequest, factor: Authenticator | Passkey, act: Act, title: str) -> HttpResponse:
@@ -114,9 +114,9 @@ def ask_to_remove(request: HttpRequest, factor: Authenticator | Passkey, act: Ac
         factors.remove_factor(factor)
         account_notices.record(request, act, factor.user, getattr(factor, "name", ""))
         if factors.has_factor(factor.user):
-            messages.success(request, _("It was taken away. Your other second factors stay."))
+            messages.success(request, _("It was removed. Your other second factors remain."))
         else:
-            messages.success(request, _("Your second factor was taken away. Your password alone signs you in now."))
+            messages.success(request, _("Your second factor was removed. You now sign in with your password alone."))
         return redirect("account")
     context = {"form": form, "title": title, "is_only_one": factors.is_only_one(factor), "section": "account"}
     return render(request, "accounts/remove_factor.html", context)
@@ -169,7 +169,7 @@ def with_own_factors(request: HttpRequest) -> User:
     """Who is signed in, unless a platform signs them in."""
     user = user_of(request)
     if is_known_to_platform(user):
-        raise PermissionDenied(_("Your platform signs you in. Set your second factor up there."))
+        raise PermissionDenied(_("You sign in through your platform. Set up your second factor there."))
     return user
 
 
@@ -179,7 +179,7 @@ class PasskeyNameForm(PasswordForm):
     name = forms.CharField(
         label=gettext_lazy("Name of the passkey"),
         max_length=LONGEST_NAME,
-        help_text=gettext_lazy("By which you will know it, such as “blue key” or “my phone”."),
+        help_text=gettext_lazy("A name to recognise it by, such as “blue key” or “my phone”."),
     )
     field_order = ("name", "password")
 
@@ -217,7 +217,7 @@ def make_passkey(request: HttpRequest) -> HttpResponse:
         answer = form.cleaned_data["passkey"] if form.is_valid() else ""
         passkey, codes = passkeys.add_passkey(request, user, answer)
     except NotProven:
-        messages.error(request, _("The passkey was not added: it took too long, or is added already. Begin again."))
+        messages.error(request, _("The passkey was not added: it took too long, or was already added. Start again."))
         return redirect("passkey-add")
     account_notices.record(request, Act.PASSKEY_ADDED, user, passkey.name)
     return show_once(request, codes, _("The passkey “%(name)s” was added.") % {"name": passkey.name})

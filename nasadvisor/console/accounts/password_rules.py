@@ -45,12 +45,12 @@ def say_plainly(form: F) -> F:
     """Have a form that a password is chosen in say what is refused in two sentences, not in a list of all rules."""
     for name in form.fields.keys() & {"password1", "new_password1"}:
         form.fields[name].help_text = _(
-            "At least 12 characters. What is guessed first is refused: common passwords, names, a few characters "
-            "repeated. Several words in a row are good."
+            "At least 12 characters. Easily guessed passwords are refused: common passwords, names, a few repeated "
+            "characters. Several words in a row are good."
         )
     for name in form.fields.keys() & {"password2", "new_password2"}:
         form.fields[name].help_text = ""
-        form.fields[name].label = _("The same password again")
+        form.fields[name].label = _("Confirm password")
     if "username" in form.fields:
         form.fields["username"].help_text = _("Letters, digits and @ . + - _")
     return form
@@ -74,13 +74,13 @@ class GuessablePasswordValidator:
         known = [user.get_username()] if user else []
         if zxcvbn(password[:LONGEST_LOOKED_AT], user_inputs=known)["score"] < WEAKEST:
             raise ValidationError(
-                _("This password is made of parts that are guessed first. Several words in a row are better."),
+                _("This password consists of easily guessed parts. Several words in a row are better."),
                 code="password_guessable",
             )
 
     def get_help_text(self) -> str:
         """What the form says beforehand."""
-        return _("Your password can’t be made of parts that are guessed first; several words in a row are good.")
+        return _("Your password can’t consist of easily guessed parts; several words in a row are good.")
 
 
 class PredictablePasswordValidator:
@@ -96,7 +96,7 @@ class PredictablePasswordValidator:
             ValidationError: with why.
         """
         if len(set(password.casefold())) < FEWEST_DIFFERENT:
-            raise ValidationError(_("This password repeats a few characters."), code="password_repeats")
+            raise ValidationError(_("This password is only a few repeated characters."), code="password_repeats")
         del user  # Django's own validator looks whether it is like their name
         tried_first = (*HERE, *(name.split()[0].casefold() for name in platforms.known()))
         for plain in {password.casefold().translate(table) for table in _LOOK_ALIKES}:
@@ -104,11 +104,13 @@ class PredictablePasswordValidator:
             for word in tried_first:
                 left = left.replace(word, "")
             if left != joined and len(left) < MUST_BE_LEFT:
-                raise ValidationError(_("This password is what somebody tries first here."), code="password_of_product")
+                raise ValidationError(
+                    _("This password is one of the first that an attacker would try here."), code="password_of_product"
+                )
             bare = _NO_LETTER.sub("", plain)
             if bare and len(password) - len(bare) < MUST_BE_LEFT:
                 self.common.validate(bare)
 
     def get_help_text(self) -> str:
         """What the form says beforehand."""
-        return _("Your password can’t be a few characters repeated, or a common word with digits around it.")
+        return _("Your password can’t be a few repeated characters, or a common word with digits around it.")

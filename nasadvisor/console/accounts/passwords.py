@@ -125,7 +125,7 @@ def wrong_password(request: HttpRequest, password: str) -> str:
                 return bool(found.pk == user.pk)
         return False
 
-    return _wrong(request, is_theirs, _("That is not your password. Nothing was changed."))
+    return _wrong(request, is_theirs, _("Wrong password. Nothing was changed."))
 
 
 def refuse_wrong_factor(request: HttpRequest, form: forms.BaseForm, name: str) -> None:
@@ -140,7 +140,7 @@ def refuse_wrong_factor(request: HttpRequest, form: forms.BaseForm, name: str) -
     if passkey:
         sentence = _("That passkey was not accepted, or it took too long. Nothing was changed. Try again.")
     else:
-        sentence = _("That code is not right, or was used before. Nothing was changed. Wait for the next one.")
+        sentence = _("That code is wrong or was already used. Nothing was changed. Wait for the next one.")
     wrong = _wrong(request, lambda: is_right(request, user, code, passkey, Purpose.CONFIRM), sentence)
     if wrong:
         form.add_error(name, wrong)
@@ -155,8 +155,8 @@ def _wrong(request: HttpRequest, is_right: Callable[[], bool], wrong: str) -> st
     except MustWait as error:
         minutes = -(-int(error.wait.total_seconds()) // 60)
         return ngettext(
-            "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minute.",
-            "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minutes.",
+            "Too many failed attempts. Nothing was changed. Try again in %(count)d minute.",
+            "Too many failed attempts. Nothing was changed. Try again in %(count)d minutes.",
             minutes,
         ) % {"count": minutes}
     except SecretUnreadable as error:

@@ -73,7 +73,7 @@ def admin_required(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if role_of(user_of(request)) is not UserRole.ADMIN:
-            raise PermissionDenied(_("Only administrators manage users."))
+            raise PermissionDenied(_("Only administrators can manage users."))
         return view(request, *args, **kwargs)
 
     return guarded

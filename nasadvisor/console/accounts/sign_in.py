@@ -157,7 +157,7 @@ class OwnPasswordForm(PasswordChangeForm):
         """What was typed. A second factor is looked at last: it works once."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if "old_password" in cleaned and cleaned["old_password"] == cleaned.get("new_password1"):
-            self.add_error("new_password1", _("That is the password that you have. Choose another one."))
+            self.add_error("new_password1", _("This is your current password. Choose another one."))
         if "code" in self.fields and not self.errors:
             refuse_wrong_factor(self.request, self, "code")
         return cleaned

@@ -29,8 +29,8 @@ class AddUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
         choices=UserRole.choices,
         initial=UserRole.VIEWER,
         help_text=gettext_lazy(
-            "Viewers look at everything. Operators also apply plans and undo runs. Administrators also change these "
-            "settings."
+            "Viewers can see everything. Operators can also apply plans and undo runs. Administrators can also change "
+            "these settings."
         ),
     )
 
@@ -75,7 +75,7 @@ def change_role(request: HttpRequest, user_id: int) -> HttpResponse:
     if user and form.is_valid() and not hasattr(user, "platform_account"):
         set_role(user, UserRole(form.cleaned_data["role"]))
         account_notices.record(request, Act.ROLE_CHANGED, user, f"{user.get_username()}: {form.cleaned_data['role']}")
-        messages.success(request, _("%(user)s has another role now.") % {"user": user.get_username()})
+        messages.success(request, _("The role of %(user)s was changed.") % {"user": user.get_username()})
     return redirect("users")
 
 

@@ -80,18 +80,18 @@ class StoredRunState(models.TextChoices):
     """`runs.RunState`, two for a request that no host has taken up, and `unreadable_runs.Unreadable`."""
 
     REQUESTED = "requested", _("requested")
-    UNANSWERED = "unanswered", _("not answered")
+    UNANSWERED = "unanswered", _("not picked up")
     APPLYING = RunState.APPLYING.value, _("applying")
     APPLIED = RunState.APPLIED.value, _("applied")
     REFUSED = RunState.REFUSED.value, _("refused")
     UNDOING = RunState.UNDOING.value, _("undoing")
     UNDONE = RunState.UNDONE.value, _("undone")
-    PUTTING_BACK = RunState.PUTTING_BACK.value, _("putting back")
-    PUT_BACK = RunState.PUT_BACK.value, _("put back")
+    PUTTING_BACK = RunState.PUTTING_BACK.value, _("reverting")
+    PUT_BACK = RunState.PUT_BACK.value, _("reverted")
     INTERRUPTED = RunState.INTERRUPTED.value, _("interrupted")
     ATTENTION = RunState.ATTENTION.value, _("needs attention")
     DAMAGED = Unreadable.DAMAGED.value, _("damaged")
-    NEWER = Unreadable.NEWER.value, _("of a newer release")
+    NEWER = Unreadable.NEWER.value, _("from a newer release")
 
 
 UNREADABLE: Final = (StoredRunState.DAMAGED, StoredRunState.NEWER)

@@ -54,7 +54,7 @@ def own_plan(plan_id: UUID, user: User) -> StoredPlan:
     if stored is None:
         raise Http404
     if stored.created_by_id != user.pk:
-        raise PermissionDenied(_("This plan was made by somebody else. Nothing was changed. Make a plan of your own."))
+        raise PermissionDenied(_("This plan was created by someone else. Nothing was changed. Create your own plan."))
     if not _is_readable(stored):
         raise OtherRelease
     return stored

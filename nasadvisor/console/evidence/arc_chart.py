@@ -30,7 +30,7 @@ def arc_history(series: SampledPool | None, now: datetime) -> ArcHistory | None:
         return None
     until = int(now.timestamp()) + 60  # hosts' clocks differ a little
     samples = hours_of_each([series], until - SHOWN_S, until)[series.guid]
-    lines = [Series(_("memory (ARC)"), _memory(samples)), Series(_("cache (L2ARC), of the rest"), _cache(samples))]
+    lines = [Series(_("memory (ARC)"), _memory(samples)), Series(_("cache (L2ARC), of ARC misses"), _cache(samples))]
     if not samples:
         return None
     charts = history_charts(lines, _moment(samples[0]), now, " %")

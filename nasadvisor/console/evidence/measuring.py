@@ -39,18 +39,18 @@ from nasadvisor.domain.storage.inventory import Inventory, Pool
 SHOWN = 20
 
 _STAGES: Final[dict[Stage, str | Promise]] = {
-    Stage.LOOK: gettext_lazy("Looking whether the pool is quiet."),
+    Stage.LOOK: gettext_lazy("Checking that the pool is quiet."),
     Stage.PROBE: gettext_lazy("Writing to the pool: load %(number)s of %(count)s."),
-    Stage.FILL: gettext_lazy("Filling the fast cache of the SSD: half %(number)s of %(count)s."),
-    Stage.TEST: gettext_lazy("Writing to the SSD as to a log: load %(number)s of %(count)s."),
-    Stage.REPLAY: gettext_lazy("Writing your own commits to the SSD."),
+    Stage.FILL: gettext_lazy("Filling the SSD's fast cache: half %(number)s of %(count)s."),
+    Stage.TEST: gettext_lazy("Writing a log workload to the SSD: load %(number)s of %(count)s."),
+    Stage.REPLAY: gettext_lazy("Replaying your commits on the SSD."),
 }
 
 
 class MeasureForm(PasswordForm):
     """Which SSD to test, if any, and the password."""
 
-    disk = forms.ChoiceField(label=gettext_lazy("Test this blank SSD too"), required=False)
+    disk = forms.ChoiceField(label=gettext_lazy("Also test this blank SSD"), required=False)
     field_order = ("disk", "password")
 
     def __init__(self, data: Any, inventory: Inventory) -> None:
@@ -58,7 +58,7 @@ class MeasureForm(PasswordForm):
         ssds = [disk for disk in inventory.disks if is_free_ssd(disk)]
         field = self.fields["disk"]
         assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
-        field.choices = [("", _("none, only the pool")), *((disk.key, disk.label) for disk in ssds)]
+        field.choices = [("", _("none, measure only the pool")), *((disk.key, disk.label) for disk in ssds)]
 
 
 @operator_required
@@ -72,7 +72,7 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
         order = MeasureOrder(str(uuid4()), guid, form.cleaned_data["disk"])
         if is_handed_over(request, lambda: order_measurement(node, order, user_of(request))):
             audit.record(request, Act.MEASURE, f"{node.name}: {pool.name} {order.disk_key} {order.id}")
-            messages.info(request, _("Measuring has begun. It takes some minutes; you may close this page."))
+            messages.info(request, _("The measurement has started. It takes a few minutes; you can close this page."))
             return redirect("evidence-measure", guid)
     context = {
         "node": node,

@@ -82,13 +82,13 @@ class Report:
             return ""
         if gain.middle >= 1:
             template = _(
-                "Commits are %(middle)s times as fast as before (%(low)s to %(high)s times in nine of ten comparisons "
-                "of the same hour of the day)."
+                "Commits are %(middle)s times as fast as before (nine in ten comparisons of the same hour of the day: "
+                "%(low)s to %(high)s times)."
             )
             return template % {name: _figure(getattr(gain, name)) for name in ("low", "middle", "high")}
         template = _(
-            "Commits take %(middle)s times as long as before (%(low)s to %(high)s times in nine of ten comparisons of "
-            "the same hour of the day)."
+            "Commits take %(middle)s times as long as before (nine in ten comparisons of the same hour of the day: "
+            "%(low)s to %(high)s times)."
         )
         slower = {"low": 1 / gain.high, "middle": 1 / gain.middle, "high": 1 / gain.low}
         return template % {name: _figure(value) for name, value in slower.items()}
@@ -173,7 +173,7 @@ def _as_csv(found: Report) -> HttpResponse:
     for row in found.rows:
         writer.writerow(cells([row.what, row.before, row.after, f"{row.factor:.3f}" if row.factor else ""]))
     writer.writerow([_("Verdict"), found.comparison.outcome.value, "", ""])
-    writer.writerow([_("Probability of chance"), f"{found.comparison.probability:.4f}", "", ""])
+    writer.writerow([_("p-value"), f"{found.comparison.probability:.4f}", "", ""])
     return response
 
 
@@ -208,16 +208,16 @@ def _rows(comparison: Comparison) -> Iterator[ReportRow]:
     yield _row(waited, before.waited_s_per_day, after.waited_s_per_day, duration)
     yield _row(_("Synchronous commits"), before.commits_per_s, after.commits_per_s, _commits)
     yield _row(_("Written synchronously"), before.sync_bytes_per_s, after.sync_bytes_per_s, _throughput)
-    commit = _("A commit, estimated (write and flush)")
+    commit = _("Commit latency, estimated (write and flush)")
     if not before.counts_flush:
-        commit = _("A commit without flush, for flushes were not counted on both sides")
+        commit = _("Commit latency without flush (flush counts are missing for one or both periods)")
     yield _row(commit, before.commit_ns, after.commit_ns, milliseconds)
-    for name, field in ((_("Log writes, p50"), "write_p50_ns"), (_("Log writes, p95"), "write_p95_ns")):
+    for name, field in ((_("Log write latency, p50"), "write_p50_ns"), (_("Log write latency, p95"), "write_p95_ns")):
         yield _row(name, getattr(before, field), getattr(after, field), milliseconds)
-    yield _row(_("Log writes, p99"), before.write_p99_ns, after.write_p99_ns, milliseconds)
-    yield _row(_("Flush, mean"), before.flush_ns, after.flush_ns, milliseconds)
-    yield _row(_("Reads from the data disks, p50"), before.read_p50_ns, after.read_p50_ns, milliseconds)
-    yield _row(_("Reads from the data disks, p95"), before.read_p95_ns, after.read_p95_ns, milliseconds)
+    yield _row(_("Log write latency, p99"), before.write_p99_ns, after.write_p99_ns, milliseconds)
+    yield _row(_("Flush latency, mean"), before.flush_ns, after.flush_ns, milliseconds)
+    yield _row(_("Read latency of the data disks, p50"), before.read_p50_ns, after.read_p50_ns, milliseconds)
+    yield _row(_("Read latency of the data disks, p95"), before.read_p95_ns, after.read_p95_ns, milliseconds)
 
 
 def _row(what: str, before: float, after: float, written: Callable[[float], str]) -> ReportRow:

@@ -23,8 +23,8 @@ MEASURED_WITHIN: Final = timedelta(minutes=30)
 NOT_MEASURED: Final = Statement(
     "not-measured",
     gettext_noop(
-        "The host did not answer. If it was interrupted, the next measurement or the start of its service removes what "
-        "it made."
+        "The host did not respond. If it was interrupted, the next measurement or the next start of its service "
+        "removes everything it created."
     ),
 )
 

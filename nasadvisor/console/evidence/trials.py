@@ -12,18 +12,16 @@ from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, to_document
 
 _SENTENCES: Final = {
-    Difference.FASTER: gettext_noop(
-        "It helped: commits were faster with it, and that is more than chance ({figures})."
-    ),
+    Difference.FASTER: gettext_noop("It helped: commits were significantly faster ({figures})."),
     Difference.SLOWER: gettext_noop("It made things worse: commits were significantly slower ({figures})."),
-    Difference.NO_DIFFERENCE: gettext_noop("It made no difference that could not be chance ({figures})."),
+    Difference.NO_DIFFERENCE: gettext_noop("It made no statistically significant difference ({figures})."),
 }
 
 NOT_SEEN: Final = Statement(
     "trial-not-seen",
     gettext_noop(
-        "Whether it helped cannot be told: synchronous writes were not seen for long enough at the same hours of the "
-        "day before and meanwhile. A longer trial tells more."
+        "Not enough data to say whether it helped: too little time with synchronous writes at the same hours of the "
+        "day before and during the trial. A longer trial gives more data."
     ),
 )
 

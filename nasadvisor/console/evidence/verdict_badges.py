@@ -25,38 +25,38 @@ from nasadvisor.domain.units import HOUR_S, MINUTE_S
 
 WORDS: Final[dict[str, str | Promise]] = {
     "slow-commits": gettext_lazy("would help, {pool} → {ssd}"),
-    "log-in-use": gettext_lazy("takes {share} of log writes"),
-    "log-bypassed": gettext_lazy("takes only {share} of log writes"),
+    "log-in-use": gettext_lazy("handles {share} of log writes"),
+    "log-bypassed": gettext_lazy("handles only {share} of log writes"),
     "log-idle": gettext_lazy("hardly used"),
     "log-slow": gettext_lazy("slower than the disks"),
-    "log-throughput": gettext_lazy("still waits for the disks"),
+    "log-throughput": gettext_lazy("commits still wait for the disks"),
     "depends-on-ssd": gettext_lazy("depends on the SSD: test it first"),
     "slow-flash": gettext_lazy("depends on the SSD: test it first"),
     "bandwidth": gettext_lazy("depends on the SSD: test it first"),
-    "flush-unknown": gettext_lazy("the disks' latency cannot be read"),
-    "no-latency": gettext_lazy("the disks' latency cannot be read"),
-    "ghosts": gettext_lazy("would serve at least {share} of the misses"),
-    "some-ghosts": gettext_lazy("would serve at least {share} of the misses"),
-    "cache-serves": gettext_lazy("serves {share} of what the memory misses"),
+    "flush-unknown": gettext_lazy("disk latency unavailable"),
+    "no-latency": gettext_lazy("disk latency unavailable"),
+    "ghosts": gettext_lazy("would serve at least {share} of ARC misses"),
+    "some-ghosts": gettext_lazy("would serve at least {share} of ARC misses"),
+    "cache-serves": gettext_lazy("serves {share} of ARC misses"),
     "cache-serves-little": gettext_lazy("serves only {share} of what the memory misses"),
-    "cache-wears": gettext_lazy("wears more than it serves"),
-    "cache-before-flash": gettext_lazy("hardly sooner than the pool itself"),
-    "arc-fills": gettext_lazy("the memory is still filling"),
-    "no-ghosts": gettext_lazy("not shown to help"),
-    "ghosts-of-all": gettext_lazy("not shown to help"),
-    "metadata-only": gettext_lazy("not shown to help"),
-    "kept-out": gettext_lazy("what is read may not enter it"),
-    "nothing-eligible": gettext_lazy("what is read may not enter it"),
-    "streams-again": gettext_lazy("not shown to help"),
-    "no-arcstats": gettext_lazy("the memory's counters cannot be read"),
+    "cache-wears": gettext_lazy("more wear than benefit"),
+    "cache-before-flash": gettext_lazy("hardly faster than the pool itself"),
+    "arc-fills": gettext_lazy("the ARC is still filling"),
+    "no-ghosts": gettext_lazy("no proven benefit"),
+    "ghosts-of-all": gettext_lazy("no proven benefit"),
+    "metadata-only": gettext_lazy("no proven benefit"),
+    "kept-out": gettext_lazy("the data read is excluded from caching"),
+    "nothing-eligible": gettext_lazy("the data read is excluded from caching"),
+    "streams-again": gettext_lazy("no proven benefit"),
+    "no-arcstats": gettext_lazy("ARC counters unavailable"),
 }
 """By the code of the rule that decided, with the values of its sentence; by the answer for the others."""
 
 ANSWERS: Final[dict[str, str | Promise]] = {
     Answer.HELPS: gettext_lazy("would help"),
-    Answer.LITTLE: gettext_lazy("would gain little"),
-    Answer.NO: gettext_lazy("would gain nothing"),
-    Answer.CANNOT_TELL: gettext_lazy("its page says what is missing"),
+    Answer.LITTLE: gettext_lazy("would help little"),
+    Answer.NO: gettext_lazy("would not help"),
+    Answer.CANNOT_TELL: gettext_lazy("no answer yet: see the pool page"),
 }
 
 SHORTEST_WAIT_S: Final = 1.0
@@ -141,9 +141,9 @@ def _waiting(title: str | Promise, missing_s: float) -> VerdictBadge:
 def _still_watching(missing_s: float) -> str:
     """How long it takes to an answer, hours once it is that long; or that it should be there and nothing comes."""
     if missing_s < -OVERDUE_S:
-        return _("overdue: nothing was watched recently")
+        return _("overdue: no recent data")
     if missing_s > HOUR_S:
         hours = ceil(missing_s / HOUR_S)
-        return ngettext("%(count)s h more to watch", "%(count)s h more to watch", hours) % {"count": hours}
+        return ngettext("%(count)s h more data needed", "%(count)s h more data needed", hours) % {"count": hours}
     minutes = max(1, ceil(missing_s / MINUTE_S))
-    return _("still watching: first answer in %(count)s min") % {"count": minutes}
+    return _("collecting data: first answer in %(count)s min") % {"count": minutes}

@@ -121,4 +121,4 @@ def _per_second(seen: Watched, count: int) -> float:
 
 
 def _mark_word(what: str) -> str:
-    return _("Added") if what == "applied" else _("Taken back")
+    return _("Added") if what == "applied" else _("Reverted")

@@ -171,9 +171,9 @@ def _require_listener(node: Node) -> None:
     if waiting >= WAITING_AT_MOST:
         raise HostUnreachable(
             _(
-                "%(node)s has not responded to requests for a while, so no new ones are sent until it "
-                "does. Look at it there with `systemctl status nasadvisor-host`, or forget it under "
-                "Settings if it is permanently gone."
+                "%(node)s has not responded to requests for a while, so no new ones are sent until it does. Check "
+                "`systemctl status nasadvisor-host` there, or forget the host under Settings if it is permanently "
+                "gone."
             )
             % {"node": node.name}
         )
@@ -188,8 +188,8 @@ def _as_json(argument: object) -> object:
 def _no_redis(node: Node) -> HostUnreachable:
     return HostUnreachable(
         _(
-            "The message service (Redis) does not answer, so the request did not reach %(node)s and nothing was "
-            "changed. Look at it with `systemctl status %(service)s` and try again."
+            "The message service (Redis) is not responding, so the request did not reach %(node)s and nothing was "
+            "changed. Check `systemctl status %(service)s` and try again."
         )
         % {"node": node.name, "service": "nasadvisor-remote-redis" if node.is_remote else "nasadvisor-redis"}
     )

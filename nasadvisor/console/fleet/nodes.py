@@ -64,7 +64,7 @@ def refresh(request: HttpRequest) -> HttpResponse:
     named = Node.objects.defer("inventory_document").filter(name=request.POST.get("node", "")).first()
     node = named or current_node(request)
     if node and is_handed_over(request, lambda: hosts.ask(node, READ_INVENTORY, by=user_of(request))):
-        messages.info(request, _("Asked %(node)s to read itself again.") % {"node": node.name})
+        messages.info(request, _("Asked %(node)s to read its disks and pools again.") % {"node": node.name})
     page = request.headers.get("Referer", "")
     return redirect(page if _is_ours(request, page) else "overview")
 
@@ -74,7 +74,7 @@ def forget(request: HttpRequest, name: str) -> HttpResponse:
     """Ask for the password, then remove a host that is gone, with its plans and runs."""
     node = get_object_or_404(Node.objects.defer("inventory_document"), name=name)
     if not may_be_forgotten(node, timezone.now()):
-        messages.error(request, _("%(node)s still answers. Stop its host part first.") % {"node": node.name})
+        messages.error(request, _("%(node)s is still reporting. Stop its host part first.") % {"node": node.name})
         return redirect("settings")
     require_only(request, POSTED_FIELDS)
     form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
@@ -111,7 +111,7 @@ class AddHostForm(PasswordForm):
     name = forms.CharField(
         label=gettext_lazy("Name of the host"),
         max_length=253,
-        help_text=gettext_lazy("Letters, digits, dots and hyphens, as of its host name. The pages call it that."),
+        help_text=gettext_lazy("Letters, digits, dots and hyphens, as in its host name. The pages use this name."),
     )
     field_order = ("name", "password")
 
@@ -121,7 +121,7 @@ class AddHostForm(PasswordForm):
         if not is_node_name(name):
             raise ValidationError(_("Use only letters, digits, dots and hyphens, with a letter or digit at both ends."))
         if Node.objects.filter(name=name, access_digest="").exists():
-            raise ValidationError(_("A host of this machine has that name. Choose another one."))
+            raise ValidationError(_("A host on this machine already has that name. Choose another one."))
         return name
 
 
@@ -161,7 +161,7 @@ def take_back(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, _no_service())
     else:
         audit.record(request, Act.HOST_TOKEN_DROPPED, token.node_name)
-        messages.success(request, _("The token for %(node)s was taken back.") % {"node": token.node_name})
+        messages.success(request, _("The token for %(node)s was revoked.") % {"node": token.node_name})
     return redirect("add-host")
 
 
@@ -177,8 +177,8 @@ def _command(where: Listening, token: str) -> str:
 
 def _no_service() -> str:
     return _(
-        "The message service for other hosts does not answer, so nothing was changed. Look at it with "
-        "`systemctl status nasadvisor-remote-redis` and try again."
+        "The message service for other hosts is not responding, so nothing was changed. Check `systemctl status "
+        "nasadvisor-remote-redis` and try again."
     )
 
 

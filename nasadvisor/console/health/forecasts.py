@@ -216,13 +216,10 @@ def _soon(disk: StoredDisk, kept: StoredForecast) -> list[Finding]:
     return [
         Finding(
             "worn-soon",
-            _("The disk {disk} is expected to have used up its rated endurance in about {days} days."),
+            _("The disk {disk} is expected to reach the end of its rated endurance in about {days} days."),
             {"disk": disk.label, "days": f"{full.expected_days:.0f}"},
             Level.WARNING,
-            _(
-                "Order a replacement now. The forecast follows what was written recently; the disk's page has "
-                "its range."
-            ),
+            _("Order a replacement now. The forecast is based on recent writes; the disk's page shows its range."),
         )
     ]
 

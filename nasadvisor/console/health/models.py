@@ -52,11 +52,11 @@ UNWORKABLE: Final = (ValueError, TypeError, LookupError, AttributeError, Arithme
 class DiskOutcome(models.TextChoices):
     """`sweep.Outcome`, and one more for a disk that was not asked yet."""
 
-    NEVER = "", _("not asked yet")
+    NEVER = "", _("not checked yet")
     READ = SweepOutcome.READ.value, _("read")
     ASLEEP = SweepOutcome.ASLEEP.value, _("asleep")
-    UNSUPPORTED = SweepOutcome.UNSUPPORTED.value, _("tells nothing")
-    FAILED = SweepOutcome.FAILED.value, _("does not answer")
+    UNSUPPORTED = SweepOutcome.UNSUPPORTED.value, _("no SMART data")
+    FAILED = SweepOutcome.FAILED.value, _("not responding")
 
 
 class StoredDisks(models.QuerySet["StoredDisk"]):

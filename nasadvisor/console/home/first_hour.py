@@ -26,8 +26,8 @@ TESTED_WITHIN: Final = timedelta(days=40)
 HOUR: Final = timedelta(hours=1)
 
 ANY_SCRUB_ADVICE: Final = gettext_lazy(
-    "OpenZFS has a timer for it: `systemctl enable --now zfs-scrub-monthly@{pool}.timer`. Debian and Ubuntu scrub on "
-    "the second Sunday of each month, if /etc/cron.d/zfsutils-linux is there."
+    "OpenZFS includes a timer for this: `systemctl enable --now zfs-scrub-monthly@{pool}.timer`. Debian and Ubuntu "
+    "scrub on the second Sunday of each month if /etc/cron.d/zfsutils-linux exists."
 )
 
 
@@ -93,7 +93,7 @@ def _watching(node: Node, inventory: Inventory, now: datetime) -> ChecklistItem:
     title, link = _("Collecting evidence"), _("Evidence")
     if not missing:
         return ChecklistItem(
-            title, ChecklistState.DONE, _("There is an answer for every pool."), "", "evidence-pool", first, link
+            title, ChecklistState.DONE, _("Results are available for every pool."), "", "evidence-pool", first, link
         )
     words = (f"{pool.name}: {badge.look.word}" for pool, badge in islice(missing.items(), 3))
     return ChecklistItem(title, ChecklistState.WAITING, "; ".join(words), "", "evidence-pool", first, link)
@@ -103,19 +103,23 @@ def _telling() -> ChecklistItem:
     title = _("Set up notifications")
     if is_somebody_told():
         was_sent = Channel.objects.filter(is_enabled=True, last_sent_at__isnull=False).exists()
-        words = _("A channel took a message.") if was_sent else _("A channel was saved without a test on purpose.")
+        words = (
+            _("A notification channel has accepted a message.")
+            if was_sent
+            else _("A notification channel was deliberately saved without a test.")
+        )
         return ChecklistItem(title, ChecklistState.DONE, words)
     if Channel.objects.filter(is_enabled=True).exists():
-        words = _("Alerts show here only: no channel has taken a message yet.")
+        words = _("Alerts appear only in the web interface: no notification channel has accepted a message yet.")
         return ChecklistItem(
             title, ChecklistState.OPEN, words, "", "channels", link=_("Notifications"), is_for_admins=True
         )
-    words = _("Alerts appear only on this page. Add a notification channel.")
+    words = _("Alerts appear only in the web interface. Add a notification channel.")
     return ChecklistItem(
         title,
         ChecklistState.OPEN,
         words,
-        _("Mail, ntfy, Telegram and others: a short form, and a test message before it is saved."),
+        _("E-mail, ntfy, Telegram and others. The form is short, and a test message is sent before it is saved."),
         "channel-add",
         link=_("Add a channel"),
         is_for_admins=True,
@@ -129,14 +133,14 @@ def _scrubbing(node: Node, inventory: Inventory) -> ChecklistItem:
         return ChecklistItem(
             title,
             ChecklistState.DONE,
-            _("The last scrub of each is less than %(days)s days old.") % {"days": SCRUB_DAYS},
+            _("Every pool was scrubbed in the last %(days)s days.") % {"days": SCRUB_DAYS},
         )
-    words = _("No scrub of %(pools)s within the last %(days)s days is on record.") % {
+    words = _("No scrub recorded in the last %(days)s days: %(pools)s.") % {
         "pools": ", ".join(pool.name for pool in late),
         "days": SCRUB_DAYS,
     }
     return ChecklistItem(
-        title, ChecklistState.OPEN, words, scrub_advice(node, late[0]), "pool", late[0].guid, _("Show pool")
+        title, ChecklistState.OPEN, words, scrub_advice(node, late[0]), "pool", late[0].guid, _("View pool")
     )
 
 
@@ -160,17 +164,17 @@ def _testing(node: Node) -> ChecklistItem:
     asked = present.filter(outcome=DiskOutcome.READ)
     count = asked.count()
     if not count:
-        waits = _("The disks have not answered yet: that takes some minutes.")
-        words = waits if present.exists() else _("This host shows no disk.")
+        waits = _("No disk has reported its health yet. The first check takes a few minutes.")
+        words = waits if present.exists() else _("No disks found on this host.")
         return ChecklistItem(title, ChecklistState.WAITING, words, page="disks", link=_("Disks"))
     hours = TESTED_WITHIN // HOUR
     tested = asked.filter(self_tests__passed=True).annotate(last=Max("self_tests__hours"))
     recent = tested.filter(power_on_hours__lte=F("last") + hours).count()
     words = ngettext(
-        "%(recent)s of %(count)s disk has passed a self-test in its last %(days)s days of work.",
-        "%(recent)s of %(count)s disks have passed a self-test in their last %(days)s days of work.",
+        "%(recent)s of %(count)s disk passed a self-test in its last %(days)s days of operation.",
+        "%(recent)s of %(count)s disks passed a self-test in their last %(days)s days of operation.",
         count,
     ) % {"recent": recent, "count": count, "days": TESTED_WITHIN.days}
     state = ChecklistState.DONE if recent == count else ChecklistState.OPEN
-    advice = "" if recent == count else _("Switch on the schedule that makes every disk test itself.")
+    advice = "" if recent == count else _("Enable a self-test schedule for all disks.")
     return ChecklistItem(title, state, words, advice, "schedules", link=_("Schedules"))

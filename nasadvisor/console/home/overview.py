@@ -46,10 +46,10 @@ ROWS_SHOWN: Final = 12
 HOSTS_SHOWN: Final = 12
 
 SHOW: Final[dict[IssueKind, str | Promise]] = {
-    IssueKind.DISK: gettext_lazy("Show disk"),
-    IssueKind.POOL: gettext_lazy("Show pool"),
-    IssueKind.RUN: gettext_lazy("Look at the run"),
-    IssueKind.HOST: gettext_lazy("Show hosts"),
+    IssueKind.DISK: gettext_lazy("View disk"),
+    IssueKind.POOL: gettext_lazy("View pool"),
+    IssueKind.RUN: gettext_lazy("View run"),
+    IssueKind.HOST: gettext_lazy("View hosts"),
 }
 
 

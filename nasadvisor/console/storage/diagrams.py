@@ -39,11 +39,11 @@ TITLES: Final[dict[VdevClass, str | Promise]] = {
 }
 
 EXPLANATIONS: Final[dict[VdevClass, str | Promise]] = {
-    VdevClass.NORMAL: _("Where the data is."),
-    VdevClass.SPECIAL: _("Holds metadata and small blocks. The pool depends on it."),
-    VdevClass.DEDUP: _("Holds the deduplication tables. The pool depends on it."),
-    VdevClass.LOG: _("SLOG: takes synchronous writes, so that programs need not wait for the data vdevs."),
-    VdevClass.CACHE: _("L2ARC: holds copies of blocks that the memory has no room for."),
+    VdevClass.NORMAL: _("Stores the data."),
+    VdevClass.SPECIAL: _("Stores metadata and small blocks. The pool depends on it."),
+    VdevClass.DEDUP: _("Stores the deduplication table. The pool depends on it."),
+    VdevClass.LOG: _("SLOG: takes synchronous writes, so programs do not wait for the data vdevs."),
+    VdevClass.CACHE: _("L2ARC: holds copies of blocks that do not fit in memory."),
     VdevClass.SPARE: _("Takes over when a disk of the pool fails."),
 }
 

@@ -16,25 +16,25 @@ from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Host, Inventory
 
 HOLD_WORDS: Final[dict[HoldKind, str | Promise]] = {
-    HoldKind.BOOT: gettext_lazy("Boots this machine ({what})"),
+    HoldKind.BOOT: gettext_lazy("Boots this host ({what})"),
     HoldKind.MOUNT: gettext_lazy("Mounted at {what}"),
     HoldKind.SWAP: gettext_lazy("Swap space"),
-    HoldKind.HOLDER: gettext_lazy("Under {what}"),
+    HoldKind.HOLDER: gettext_lazy("Used by {what}"),
     HoldKind.LVM: gettext_lazy("LVM {what}"),
     HoldKind.RAID: gettext_lazy("RAID {what}"),
     HoldKind.CEPH: gettext_lazy("Ceph {what}"),
     HoldKind.FILESYSTEM: gettext_lazy("Filesystem {what}"),
     HoldKind.POOL: gettext_lazy("Pool {what}"),
     HoldKind.EXPORTED_POOL: gettext_lazy("Exported pool {what}"),
-    HoldKind.LEFTOVER_LABEL: gettext_lazy("Label left behind by pool {what}"),
-    HoldKind.SIGNATURE: gettext_lazy("Data of the kind {what}"),
+    HoldKind.LEFTOVER_LABEL: gettext_lazy("Leftover label of pool {what}"),
+    HoldKind.SIGNATURE: gettext_lazy("Contains {what} data"),
     HoldKind.READ_ONLY: gettext_lazy("Read-only"),
     HoldKind.ZONED: gettext_lazy("Zoned ({what})"),
-    HoldKind.NO_SIZE: gettext_lazy("Linux gives it no size"),
-    HoldKind.PATH: gettext_lazy("Reached by several paths, also as {what}"),
-    HoldKind.DUPLICATE: gettext_lazy("Not told from {what}"),
+    HoldKind.NO_SIZE: gettext_lazy("Linux reports no size"),
+    HoldKind.PATH: gettext_lazy("Reachable via several paths, also as {what}"),
+    HoldKind.DUPLICATE: gettext_lazy("Indistinguishable from {what}"),
     HoldKind.COPY: gettext_lazy("Same PARTUUID on another disk"),
-    HoldKind.UNREADABLE: gettext_lazy("Nothing may be assumed: {what}"),
+    HoldKind.UNREADABLE: gettext_lazy("Could not be examined: {what}"),
 }
 
 
@@ -107,7 +107,7 @@ def uses_of(disk: Disk, index: Index) -> tuple[str, ...]:
     pools = [f"{use.pool.name}: {TITLES[use.vdev_class]}" for use in index.pool_uses_of(disk)]
     known = {use.pool.name for use in index.pool_uses_of(disk)}
     others = [hold for hold in disk.all_holds if hold.kind is not HoldKind.POOL or hold.what not in known]
-    unrecognised = [] if disk.unrecognised_at is None else [gettext("Data that no tool recognises")]
+    unrecognised = [] if disk.unrecognised_at is None else [gettext("Unrecognised data")]
     return tuple(dict.fromkeys(pools + [hold_words(hold) for hold in _one_of_each_kind(others)] + unrecognised))
 
 

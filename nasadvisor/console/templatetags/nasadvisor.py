@@ -314,7 +314,7 @@ def years(spread: Spread) -> str:
         return _("%(low)s – %(high)s months, about %(middle)s") % {"middle": middle, "low": low, "high": high}
     low, middle = (_rounded(value) for value in (spread.low, spread.middle))
     if spread.middle > LONGEST_YEARS:
-        return _("probably more than 10 years, at least %(low)s") % {"low": low}
+        return _("probably more than 10 years (at least %(low)s)") % {"low": low}
     high = _rounded(spread.high) if spread.high <= LONGEST_YEARS else _("more than 10")
     return _("%(middle)s years (%(low)s – %(high)s)") % {"middle": middle, "low": low, "high": high}
 

@@ -17,12 +17,12 @@ log = logging.getLogger(__name__)
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
     """400."""
-    return _page(request, 400, _("The request could not be understood. Nothing was changed. Go back and try again."))
+    return _page(request, 400, _("The request was not understood. Nothing was changed. Go back and try again."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403; the sentence is that of the exception."""
-    return _page(request, 403, str(exception) or _("You may not do that. Nothing was changed."))
+    return _page(request, 403, str(exception) or _("You do not have permission to do that. Nothing was changed."))
 
 
 class OtherRelease(Http404):
@@ -36,11 +36,15 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
             request,
             404,
             _(
-                "This is stored, but cannot be read: a newer release of NAS Advisor wrote it, or it is damaged. "
-                "Nothing was changed. Update NAS Advisor here; `nasadvisor show` on the host reads its own journal."
+                "This stored data cannot be read: a newer release of NAS Advisor wrote it, or it is damaged. Nothing "
+                "was changed. Update NAS Advisor here; `nasadvisor show` on the host reads the host's own journal."
             ),
         )
-    return _page(request, 404, _("There is no such page. The pool, disk or run may be gone since the link was made."))
+    return _page(
+        request,
+        404,
+        _("This page does not exist. The pool, disk or run may have been removed since the link was created."),
+    )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -52,8 +56,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
         request,
         500,
         _(
-            "This page failed because of a fault in NAS Advisor. Pools are not affected: only the host part changes "
-            "them. `journalctl -u nasadvisor-web` shows the details; please report it with them."
+            "This page failed because of a bug in NAS Advisor. Pools are not affected: the web service does not "
+            "change them. `journalctl -u nasadvisor-web` shows the details; please include them in a bug report."
         ),
     )
 
@@ -62,15 +66,14 @@ def _without_database(failure: DatabaseError) -> HttpResponse:
     """The page has no frame, for that is asked of the database."""
     if free_bytes() < FULL_BYTES:
         sentence = _(
-            "The disk that holds the console's database is full, so nothing was stored. Pools are not "
-            "affected, and runs go on. Free some space in %(place)s on the console's host; the pages then "
-            "recover automatically."
+            "The disk with the console's database is full, so nothing was stored. Pools are not affected, and runs "
+            "continue. Free up space in %(place)s on the console's host; the pages then recover automatically."
         ) % {"place": settings.STATE_DIR}
     else:
         sentence = _(
-            "The console's database does not answer, so this page cannot be shown. Pools are not affected, "
-            "and runs go on. The pages recover automatically once it does; `journalctl -u nasadvisor-web` "
-            "shows what is wrong."
+            "The console's database is not responding, so this page cannot be shown. Pools are not affected, and runs "
+            "continue. The pages recover automatically once it responds; `journalctl -u nasadvisor-web` shows what is "
+            "wrong."
         )
     log.error("the database does not work: %s", failure)
     page = loader.render_to_string("console/error.html", {"sentence": sentence, "status": 503})
@@ -82,7 +85,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noq
     return _page(
         request,
         403,
-        _("This form is too old, or the browser blocks cookies. Nothing was changed. Reload the page and try again."),
+        _("This form has expired, or the browser blocks cookies. Nothing was changed. Reload the page and try again."),
     )
 
 

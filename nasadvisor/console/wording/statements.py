@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.domain.statements import Finding, NextStep, Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, Json, from_document
 
-_NO_LONGER_READABLE = gettext_noop("A reason was given, but it can no longer be read. {problem}")
+_NO_LONGER_READABLE = gettext_noop("The stored reason can no longer be read. {problem}")
 
 _FIGURE: Final = re.compile(
     r"(?<![\w.])(\d+)\.(\d+)(?=(?:\s?–\s?\d+(?:\.\d+)?)?(?:/s|\s(?:%|ms|s|min|h|d|[KMGTPE]iB|[kMGT]?B))(?!\w))"
@@ -82,12 +82,12 @@ def read_statement(document: Json | None) -> Statement | None:
 
 
 _WORDS: Final[dict[NextStep, str | Promise]] = {
-    NextStep.LOOK_AT_POOL: _("Look at the pool"),
+    NextStep.LOOK_AT_POOL: _("View pool"),
     NextStep.LOOK_AT_DISK: _("View disk"),
     NextStep.ADD_LOG_OR_CACHE: _("Add log or cache"),
-    NextStep.MIRROR_LOG: _("Give the log a second side"),
+    NextStep.MIRROR_LOG: _("Add a second side to the log"),
     NextStep.REPLACE_LOG_SIDE: _("Replace this side of the log"),
-    NextStep.REPLACE_DEAD_LOG: _("Replace the dead log"),
+    NextStep.REPLACE_DEAD_LOG: _("Replace the failed log"),
 }
 
 _OPERATORS_ONLY: Final = frozenset(

@@ -26,12 +26,12 @@ NAMES: Final[dict[str, str | Promise]] = {
     "console.long_self_tests": gettext_lazy("Long self-tests of all disks"),
     "console.monthly_report": gettext_lazy("Send the monthly report"),
     "console.refresh_inventories": gettext_lazy("Read disks and pools"),
-    "console.watch": gettext_lazy("Look for what needs an alert"),
+    "console.watch": gettext_lazy("Check for alerts"),
     "console.deliver": gettext_lazy("Send messages"),
-    "console.send_reports": gettext_lazy("Send reports that wait"),
-    "console.follow_runs": gettext_lazy("Follow runs"),
-    "console.prune": gettext_lazy("Thin old readings"),
-    "console.clear_sessions": gettext_lazy("Forget sessions that are over"),
+    "console.send_reports": gettext_lazy("Send pending reports"),
+    "console.follow_runs": gettext_lazy("Track runs"),
+    "console.prune": gettext_lazy("Thin out old readings"),
+    "console.clear_sessions": gettext_lazy("Delete expired sessions"),
 }
 """In the order in which they are shown."""
 
@@ -68,7 +68,7 @@ class ScheduleRow:
 class IntervalForm(forms.Form):
     """Every so many hours, or not at all."""
 
-    hours = forms.IntegerField(label=gettext_lazy("Hours from one to the next"), min_value=1, max_value=168)
+    hours = forms.IntegerField(label=gettext_lazy("Interval (hours)"), min_value=1, max_value=168)
     is_enabled = forms.BooleanField(label=gettext_lazy("Enabled"), required=False)
 
 
@@ -90,7 +90,7 @@ class CalendarForm(forms.Form):
         if cleaned.get("day_of_week") != MONTHLY:
             return {**cleaned, "day_of_month": None}
         if not cleaned.get("day_of_month") and "day_of_month" not in self.errors:
-            self.add_error("day_of_month", _("Enter a day from 1 to 28: every month has those."))
+            self.add_error("day_of_month", _("Enter a day from 1 to 28; later days are missing in some months."))
         return {**cleaned, "day_of_week": "*"}
 
 

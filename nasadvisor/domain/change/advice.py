@@ -22,8 +22,8 @@ def after_checkpoint(told: Told, pool: Pool) -> Told:
     if not pool.checkpoint or not TAKES_OUT.search(told.template):
         return told
     template = _(
-        "{said} Before that, discard the checkpoint of the pool with `zpool checkpoint -d {pool}`: while it exists, "
-        "OpenZFS takes nothing out."
+        "{said} First discard the checkpoint of the pool with `zpool checkpoint -d {pool}`: while it exists, OpenZFS "
+        "removes no device."
     )
     return replace(told, template=template, values={**told.values, "pool": pool.name, "said": told.plain})
 

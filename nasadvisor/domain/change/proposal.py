@@ -156,7 +156,7 @@ def _against(disk: Disk, known: ProposalFacts) -> Iterator[Statement]:
     if health.percent_used is not None and health.percent_used >= WORN_PERCENT:
         yield Statement(
             "worn-for-proposal",
-            _("{disk} has used {percent} % of its rated endurance, and from {limit} % on none is proposed."),
+            _("{disk} has used {percent} % of its rated endurance; SSDs at {limit} % or more are not proposed."),
             {"disk": disk.label, "percent": f"{health.percent_used:.0f}", "limit": str(WORN_PERCENT)},
         )
     yield from (warning.plain for warning in warnings_for_target(disk, known.pool))
@@ -179,7 +179,7 @@ def _log_for(known: ProposalFacts, fit: tuple[Disk, ...]) -> PlanRequest | State
     if single:
         return _side_for(known, fit, single.guid, "") if want.helps else want.because
     if pool.logs:
-        return Statement("has-log", _("Pool {pool} has a log already."), {"pool": pool.name})
+        return Statement("has-log", _("Pool {pool} already has a log."), {"pool": pool.name})
     if not want.helps:
         return want.because
     return _pair_for(known, fit)
@@ -194,13 +194,13 @@ def _pair_for(known: ProposalFacts, fit: tuple[Disk, ...], dead_log: str = "") -
     if pair is None and dead_log:
         return Statement(
             "no-pair-instead",
-            _("The new log needs two SSDs for a mirror that are free and fit for it; found: {count}."),
+            _("The new log needs two suitable free SSDs for a mirror; found: {count}."),
             {"count": str(len(_distinct(roomy)))},
         )
     if pair is None:
         return Statement(
             "no-pair-for-log",
-            _("A log would help, but its mirror needs two SSDs that are free and fit for it; found: {count}."),
+            _("A log would help, but its mirror needs two suitable free SSDs; found: {count}."),
             {"count": str(len(_distinct(roomy)))},
         )
     keys = tuple(disk.key for disk in pair)
@@ -227,7 +227,7 @@ def _side_for(known: ProposalFacts, fit: tuple[Disk, ...], attach_to: str, repla
     ]
     best = min(roomy, key=lambda disk: (_kind(disk) not in kinds, _rank(disk, known)), default=None)
     if best is None:
-        return Statement("no-side-for-log", _("No SSD is free and fit to become the other side of the log."))
+        return Statement("no-side-for-log", _("No free SSD is suitable as the other side of the log."))
     request = PlanRequest(
         pool.guid, (best.key,), reserve_percent=USUAL_RESERVE_PERCENT, attach_to=attach_to, replaces=replaces
     )
@@ -287,13 +287,13 @@ def _cache_for(known: ProposalFacts, fit: tuple[Disk, ...], request: PlanRequest
     """The wish with a cache too: on SSDs that carry no log if there are any, for its writes slow the log's."""
     pool, want = known.pool, known.wanted.cache
     if pool.caches:
-        return Statement("has-cache", _("Pool {pool} has a cache already."), {"pool": pool.name})
+        return Statement("has-cache", _("Pool {pool} already has a cache."), {"pool": pool.name})
     if not want.helps:
         return want.because
     taken = {physical(disk) for disk in fit if disk.key in request.log_disks}
     others = [disk for disk in fit if physical(disk) not in taken] or list(fit)
     if not others:
-        return Statement("no-ssd-for-cache", _("A cache would help, but no SSD is free and fit for it."))
+        return Statement("no-ssd-for-cache", _("A cache would help, but no free SSD is suitable for it."))
     alike = _distinct(disk for disk in others if _kind(disk) == _kind(others[0]))
     wish = replace(request, cache_disks=tuple(disk.key for disk in alike[:MOST_CACHE_SSDS]))
     return _tried(replace(wish, cache_size_bytes=cache_bytes_each(known.inventory, wish, want.size_bytes)), known)
@@ -316,6 +316,6 @@ def _left_out(
     """Why free SSDs are not proposed; where nothing is, nothing has to be said of those that are fit."""
     if request is None:
         return unfit
-    better = Statement("others-fit-better", _("Those that are proposed fit better, or are enough."))
+    better = Statement("others-fit-better", _("The proposed SSDs are a better fit or are enough."))
     not_needed = _not_proposed(better, NOT_NEEDED)
     return {**unfit, **{disk.key: not_needed for disk in fit if disk.key not in request.disks}}

@@ -56,7 +56,7 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
             {"pool": plan.pool_name},
             Level.INFO,
             explanation=_(
-                "OpenZFS keeps the commands that changed a pool in the pool itself, and nobody can delete them."
+                "OpenZFS stores the commands that changed a pool in the pool itself, where they cannot be deleted."
             ),
         )
     )
@@ -69,15 +69,13 @@ def _free_space_overwritten() -> Finding:
     return Finding(
         "free-space-overwritten",
         _(
-            "What lay in the unpartitioned space of the SSDs is overwritten. Right before, the disk itself is "
-            "searched for anything that libblkid recognises, where each slice begins, at every MiB of its first "
-            "GiB and in 1,024 places of the rest; what begins elsewhere is not seen."
+            "Data in the unpartitioned space of the SSDs is overwritten. Right before that, the disk itself is "
+            "searched for anything that libblkid recognises: where each slice begins, at every MiB of its first GiB "
+            "and in 1,024 places of the rest. Anything that begins elsewhere is not seen."
         ),
         {},
         Level.INFO,
-        explanation=_(
-            "A partition that was deleted by mistake can be brought back only until something is written in its place."
-        ),
+        explanation=_("A partition deleted by mistake can be recovered only until something is written in its place."),
     )
 
 
@@ -86,14 +84,14 @@ def _sides_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
         Finding(
             "broken-side-stays-out",
             _(
-                "The broken side {path} stays out of the log of pool {pool}, which then stands on {existing} alone, as "
-                "it does now."
+                "The failed side {path} stays out of the log of pool {pool}, which then consists of {existing} alone, "
+                "as it does now."
             ),
             {"pool": plan.pool_name, "path": drop.vdev_path or drop.vdev_guid, "existing": attach.existing_path},
             Level.INFO,
             explanation=_(
-                "A side that is broken is not put back by an undo: it would only be broken again."
-                " To have a mirror afterwards, add a side on another SSD."
+                "An undo does not put a failed side back: it would only fail again. To have a mirror afterwards, add "
+                "a side on another SSD."
             ),
         )
         for drop in plan.actions
@@ -115,13 +113,13 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
             Finding(
                 "hole-stays",
                 _(
-                    "The configuration of pool {pool} keeps an empty place (a hole) where the log was, for as long as "
-                    "the pool lives. Each log that comes and goes leaves one more."
+                    "The configuration of pool {pool} keeps an empty entry (a hole) in place of the log as long as "
+                    "the pool exists. Each log that is added and removed leaves another."
                 ),
                 {"pool": plan.pool_name},
                 explanation=_(
-                    "OpenZFS does that for every removed log: spa_vdev_add() gives a new device the next number and "
-                    "no earlier one. A hole holds no data and needs no space; `zdb -C` shows it."
+                    "OpenZFS does that for every removed log: spa_vdev_add() gives a new device the next number, "
+                    "never an earlier one. A hole contains no data and needs no space; `zdb -C` shows it."
                 ),
             )
         )
@@ -136,14 +134,14 @@ def _gone_with_disk(path: str) -> Finding:
     return Finding(
         GONE_WITH_DISK,
         _(
-            "A slice of this run was on {disk}, which is not on this host now, so the slice could not be deleted. "
-            "If that SSD is plugged in again, undo this run once more."
+            "A slice of this run was on {disk}, which is not connected to this host now, so the slice could not be "
+            "deleted. If you plug that SSD in again, undo this run once more."
         ),
         {"disk": path},
         Level.WARNING,
         _(
-            "An undo makes the pool let go of a slice before it deletes it, so no data waits there. Plugged in again, "
-            "it shows as a slice that nobody uses."
+            "An undo removes a slice from the pool before it deletes the slice, so no data is waiting there. If you "
+            "plug the SSD in again, it shows an unused slice."
         ),
     )
 
@@ -151,11 +149,11 @@ def _gone_with_disk(path: str) -> Finding:
 def _no_slice_left(path: str) -> Finding:
     return Finding(
         "no-slice-left",
-        _("No slice is left, but the partition table of {disk} is not the old one."),
+        _("No slice is left, but the partition table of {disk} is not the original one."),
         {"disk": path},
         explanation=_(
-            "Its old sectors were not written back: somebody else has changed the table since the run, or its journal "
-            "holds no copy of them. The space of the slices is free again."
+            "Its old sectors were not restored: the table or the disk has changed since the run, or the journal has "
+            "no valid copy of them. The space of the slices is free again."
         ),
     )
 
@@ -163,6 +161,6 @@ def _no_slice_left(path: str) -> Finding:
 def _ssds_as_before() -> Finding:
     return Finding(
         "ssds-as-before",
-        _("No slice is left. The partition tables of the SSDs that this run wrote on are byte for byte as before it."),
-        explanation=_("That was read off the SSDs after the undo, not concluded from its commands."),
+        _("No slice is left. The partition tables of the SSDs that this run wrote to are byte for byte as before."),
+        explanation=_("This was read from the SSDs after the undo, not inferred from its commands."),
     )

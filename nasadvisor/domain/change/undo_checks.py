@@ -41,8 +41,8 @@ def why_skipped(action: UndoAction, inventory: Inventory, look: DeviceScan) -> S
         if isinstance(action, RemoveVdev) and action.role is Role.CACHE:
             return _cache_of_absent_pool(action)
         template = _(
-            "Pool {pool} is not on this host, and no slice of this run says that it is needed by it: the pool was "
-            "destroyed. There was nothing to take out of it."
+            "Pool {pool} is not on this host, and no slice of this run shows that the pool needs it: the pool was "
+            "destroyed. There was nothing to remove from it."
         )
         return Statement("gone-with-pool", template, {"pool": action.pool_name})
     if isinstance(action, OnlineCache) and action.is_away(inventory):
@@ -56,9 +56,8 @@ def why_skipped(action: UndoAction, inventory: Inventory, look: DeviceScan) -> S
 def _cache_of_absent_pool(action: RemoveVdev) -> Statement:
     """The label of a cache names no pool, so it does not tell a pool that was destroyed from one that is away."""
     template = _(
-        "Pool {pool} is not on this host, so its cache was not taken out of it. A cache holds only copies. "
-        "If the pool is imported again, it shows the cache as missing: take it out with `zpool remove "
-        "{pool} {guid}`."
+        "Pool {pool} is not on this host, so its cache was not removed from it. A cache contains only copies. If the "
+        "pool is imported again, it shows the cache as missing: remove it with `zpool remove {pool} {guid}`."
     )
     return Statement("cache-of-absent-pool", template, {"pool": action.pool_name, "guid": action.vdev_guid})
 

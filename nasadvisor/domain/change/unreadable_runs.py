@@ -137,22 +137,22 @@ def what_is_known(records: Iterable[Record]) -> Statement:
     )
 
 
-_LEFT = _("The host still shows of it: {traces}.")
+_LEFT = _("The host still shows these traces of it: {traces}.")
 _NOTHING_LEFT = Statement(
-    "run-left-nothing", _("The host shows nothing of it now: none of the plan's slices, and no log or cache on one.")
+    "run-left-nothing", _("The host now shows no trace of it: none of the plan's slices, and no log or cache on one.")
 )
 _NOTHING_KNOWN = Statement(
     "nothing-known",
     _(
-        "For which pool the run was cannot be read from it. `zpool status` shows the logs and caches of each pool, "
-        "`lsblk -o NAME,SIZE,PARTUUID` the slices."
+        "The pool of this run cannot be determined from it. `zpool status` shows the logs and caches of each pool, "
+        "and `lsblk -o NAME,SIZE,PARTUUID` shows the slices."
     ),
 )
 _POOL_KNOWN = _(
-    "The plan can still be read: it was for pool {pool} and makes no slices. `zpool status -g {pool}` shows its logs "
-    "and caches."
+    "The plan is still readable: it was for pool {pool} and creates no slices. `zpool status -g {pool}` shows its "
+    "logs and caches."
 )
 _SLICES_KNOWN = _(
-    "The plan can still be read: it was for pool {pool}, with slices of the PARTUUIDs {partuuids}. `zpool status -g "
-    "{pool}` shows which logs and caches are there, `lsblk -o NAME,SIZE,PARTUUID` which slices."
+    "The plan is still readable: it was for pool {pool}, with slices of the PARTUUIDs {partuuids}. `zpool status -g "
+    "{pool}` shows the existing logs and caches, and `lsblk -o NAME,SIZE,PARTUUID` the slices."
 )

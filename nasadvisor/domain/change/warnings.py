@@ -24,8 +24,8 @@ SCANS: Final[Mapping[str, str]] = MappingProxyType(
         "scrub": _("a scrub"),
         "resilver": _("a resilver"),
         "errorscrub": _("a scrub of known errors"),
-        "removal": _("the removal of a device"),
-        "expansion": _("the expansion of a RAID-Z"),
+        "removal": _("a device removal"),
+        "expansion": _("a RAID-Z expansion"),
     }
 )
 OTHER_SCAN: Final = _("a scan")
@@ -68,8 +68,8 @@ def warnings_for_target(disk: Disk, pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "physical-sector-larger",
             _(
-                "{disk} works in units of {sector} bytes and pool {pool} writes units of {unit} (ashift {ashift}). "
-                "Small writes make the SSD read and rewrite a whole unit: slower, and more wear."
+                "{disk} works in units of {sector} bytes, but pool {pool} writes units of {unit} (ashift {ashift}). "
+                "Small writes make the SSD read and rewrite a whole unit: slower, and with more wear."
             ),
             {
                 "disk": disk.label,
@@ -80,8 +80,8 @@ def warnings_for_target(disk: Disk, pool: Pool) -> Iterator[Finding]:
             },
             Level.WARNING,
             explanation=_(
-                "The ashift of a pool is settled when it is made. An SSD that works in smaller "
-                "units wears less as its log."
+                "The ashift of a pool is set when the pool is created. An SSD that works in smaller units wears less "
+                "as its log."
             ),
         )
 
@@ -92,30 +92,29 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
             yield Finding(
                 "single-log",
                 _(
-                    "The log of pool {pool} is a single SSD. If it is dead after a crash or a power cut, the last ~5 s "
-                    "of synchronous writes are lost, and the pool comes back only with `zpool import -m`; the pool "
-                    "itself survives. With a mirror, both SSDs would have to die."
+                    "The log of pool {pool} is a single SSD. If it has failed after a crash or a power cut, the last "
+                    "~5 s of synchronous writes are lost, and the pool can be imported only with `zpool import -m`; "
+                    "the pool itself survives. With a mirror, both SSDs would have to fail."
                 ),
                 {"pool": pool.name},
                 Level.CRITICAL,
                 explanation=_(
-                    "Who is told that something is saved (a database, a virtual machine, an NFS "
-                    "client) goes by it. Losing those seconds can leave such a program with data that"
-                    " contradict each other."
+                    "Programs that get a write confirmed as saved (a database, a virtual machine, an NFS client) rely "
+                    "on it. Losing those seconds can leave such a program with inconsistent data."
                 ),
             )
         if isinstance(action, AddLog) and pool.logs:
             yield Finding(
                 "log-striped",
                 _(
-                    "Pool {pool} has a log already. The new one is striped with it, not mirrored: each of them then "
-                    "matters after a crash. To protect the existing log, make it a mirror instead."
+                    "Pool {pool} already has a log. The new one is striped with it, not mirrored: each of them then "
+                    "matters after a crash. To protect the existing log, mirror it instead."
                 ),
                 {"pool": pool.name},
                 Level.WARNING,
                 explanation=_(
-                    "Log blocks are then spread over both logs. That is faster where one is not "
-                    "enough, and it means twice as many devices that must survive a crash."
+                    "Log blocks are then spread over both logs. That is faster if one log is not enough, but twice as "
+                    "many devices must survive a crash."
                 ),
             )
         if isinstance(action, AttachLog):
@@ -123,14 +122,13 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
                 "attach-resilvers",
                 _(
                     "Attaching a side to the log resilvers the whole pool {pool} ({allocated} in use), not only the "
-                    "log. It runs by itself and the pool stays usable, but slower, until it is done."
+                    "log. The resilver runs automatically, and the pool stays usable, but slower, until it is done."
                 ),
                 {"pool": pool.name, "allocated": size_text(pool.allocated_bytes)},
                 Level.WARNING,
                 explanation=_(
-                    "A resilver reads all that the pool holds. It changes nothing, goes on over a "
-                    "reboot, and `zpool status` shows how far it is. Without need of haste, a quiet "
-                    "night is the time for it."
+                    "A resilver reads all data of the pool. It changes nothing and continues after a reboot; `zpool "
+                    "status` shows its progress. If it is not urgent, a quiet night is the best time."
                 ),
             )
 
@@ -141,14 +139,14 @@ def _about_dead_log(plan: Plan, pool: Pool, host: Host) -> Iterator[Finding]:
         yield Finding(
             "dead-log-may-stay",
             _(
-                "OpenZFS {version} may refuse to take out the log of pool {pool}, which was missing at the import: it "
-                "then says that logs have to be replayed. Nothing is changed by that, and the run is put back."
+                "OpenZFS {version} may refuse to remove the log of pool {pool}, which was missing at the import, and "
+                "report that logs have to be replayed. In that case nothing is changed, and the run is reverted."
             ),
             {"pool": pool.name, "version": host.zfs_kernel or host.zfs_userland},
             Level.WARNING,
             explanation=_(
-                "`zpool import -m` of this release leaves a flag behind that says there were something to replay "
-                "(openzfs 18277). OpenZFS 2.3.8 and 2.4.3 have the fix."
+                "`zpool import -m` of this release leaves a flag that claims that logs have to be replayed (openzfs "
+                "18277). OpenZFS 2.3.8 and 2.4.3 have the fix."
             ),
         )
 
@@ -158,8 +156,8 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "keys-not-loaded",
             _(
-                "No key is loaded for {count} of the encrypted datasets of pool {pool} ({datasets}). As long as writes "
-                "wait in their log, OpenZFS refuses to remove the log device. Load the keys before an undo."
+                "No key is loaded for {count} of the encrypted datasets of pool {pool} ({datasets}). While writes of "
+                "theirs wait in the log, OpenZFS refuses to remove the log device. Load the keys before an undo."
             ),
             {
                 "pool": pool.name,
@@ -168,30 +166,30 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
             },
             Level.WARNING,
             explanation=_(
-                "Writes that wait in a log are encrypted like the dataset that they are for, so "
-                "they can be written out only with its key."
+                "Writes that wait in a log are encrypted like their dataset, so they can be written to the pool only "
+                "with its key."
             ),
         )
     if plan.request.log_disks and pool.multihost:
         yield Finding(
             "log-on-one-host",
             _(
-                "Pool {pool} has multihost=on. A log on an SSD inside this machine is missing when another host "
-                "imports the pool, and the import is refused. The SSD must be reachable from every host."
+                "Pool {pool} has multihost=on. If another host imports the pool, a log on an SSD inside this host is "
+                "missing, and the import is refused. Every host must be able to reach the SSD."
             ),
             {"pool": pool.name},
             Level.WARNING,
             explanation=_(
-                "multihost keeps two hosts from importing one pool at once, so the pool is meant "
-                "to move between hosts. A log moves with it only if its SSDs do."
+                "multihost prevents two hosts from importing one pool at once, so the pool is meant to move between "
+                "hosts. A log moves with it only if its SSDs do."
             ),
         )
     if pool.scan:
         yield Finding(
             "scan-running",
             _(
-                "On pool {pool} something else is under way: {scan}. It continues, but both take longer. "
-                "Waiting for its end is calmer."
+                "Pool {pool} is busy with {scan}. That continues, but both take longer. It is better to wait until it "
+                "ends."
             ),
             {"pool": pool.name, "scan": Statement("scan", SCANS.get(pool.scan, OTHER_SCAN))},
             Level.WARNING,
@@ -208,9 +206,9 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
         yield Finding(
             "cache-headers-large",
             _(
-                "A full cache of {cache} needs about {headers} of memory for its headers at 128 KiB blocks "
-                "and {worst} at 16 KiB blocks, out of {memory}; still smaller blocks need still more. The "
-                "ARC can no longer use that memory. A smaller cache may serve better."
+                "A full cache of {cache} needs about {headers} of memory for its headers with 128 KiB blocks and "
+                "{worst} with 16 KiB blocks, out of {memory}; even smaller blocks need even more. The ARC can no "
+                "longer use that memory. A smaller cache may work better."
             ),
             {
                 "cache": size_text(cache_bytes),
@@ -220,22 +218,22 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
             },
             Level.WARNING,
             explanation=_(
-                "For each block in a cache OpenZFS keeps a header of some 100 bytes in the ARC, "
-                "the cache in memory. Small blocks mean many headers. What they take is missing "
-                "where reads are fastest."
+                "For each block in a cache, OpenZFS keeps a header of about 100 bytes in the ARC, the cache in "
+                "memory. Small blocks mean many headers. The memory they use is lost to the ARC, where reads are "
+                "fastest."
             ),
         )
     yield Finding(
         "cache-removal-takes-time",
         _(
-            "Taking a full cache out again can stall volumes (zvols) for up to some minutes, because OpenZFS drops "
+            "Removing a full cache later can stall volumes (zvols) for up to several minutes, because OpenZFS drops "
             "every header first. The fuller the cache, the longer it takes."
         ),
         {},
         Level.INFO,
         explanation=_(
-            "Nothing is lost by it; programs that use a volume wait for that long. A quiet "
-            "hour is the time for taking out a large cache."
+            "Nothing is lost, but programs that use a volume wait for that long. A quiet hour is the best time to "
+            "remove a large cache."
         ),
     )
 
@@ -248,28 +246,28 @@ def _about_power_loss(plan: Plan, inventory: Inventory, protection: Mapping[str,
         yield Finding(
             "power-loss-protection-unlikely",
             _(
-                "These SSDs probably have no power-loss protection: {disks}. Then an honest SSD is slow at each flush, "
-                "and a dishonest one can lose acknowledged writes at a power cut, on both sides of a mirror at once."
+                "These SSDs probably have no power-loss protection: {disks}. Without it, an SSD that honours flushes "
+                "is slow at each one, and an SSD that ignores them can lose acknowledged writes at a power cut, on "
+                "both sides of a mirror at once."
             ),
             {"disks": ", ".join(unlikely)},
             Level.WARNING,
-            explanation=_("What they tell about themselves, or their model, speaks against it. The data sheet tells."),
+            explanation=_("The data they report, or their model, suggests that they have none. Check the data sheet."),
         )
     if labels:
         yield Finding(
             "power-loss-protection-unknown",
             _(
-                "Whether these SSDs have power-loss protection is not known: {disks}. Without it an honest SSD is "
-                "slow at each flush, and a dishonest one can lose acknowledged writes at a power cut, on both sides "
-                "of a mirror at once. The data sheet tells."
+                "It is unknown whether these SSDs have power-loss protection: {disks}. Without it, an SSD that "
+                "honours flushes is slow at each one, and an SSD that ignores them can lose acknowledged writes at a "
+                "power cut, on both sides of a mirror at once. Check the data sheet."
             ),
             {"disks": ", ".join(labels)},
             Level.INFO,
             explanation=_(
-                "SSDs with power-loss protection have capacitors that keep them alive until what "
-                "they have acknowledged is in the flash. So they can acknowledge at once, which "
-                "is all that a log is for. `nasadvisor health` and a measurement of the SSD tell "
-                "more."
+                "SSDs with power-loss protection have capacitors that power them until everything they have "
+                "acknowledged is in the flash. They can therefore acknowledge at once, which is the sole purpose of a "
+                "log. `nasadvisor health` and a measurement of the SSD show more."
             ),
         )
 
@@ -279,15 +277,15 @@ def _about_disk(disk: Disk) -> Iterator[Finding]:
         yield Finding(
             "unrecognised-data",
             _(
-                "{disk} holds data that no tool here recognises, first at byte {offset}. A log or a cache on it erases "
-                "them."
+                "{disk} holds data that no tool here recognises, first at byte {offset}. A log or a cache on it "
+                "erases this data."
             ),
             {"disk": disk.label, "offset": str(disk.unrecognised_at)},
             Level.CRITICAL,
             explanation=_(
-                "An encrypted volume without a header (VeraCrypt, plain dm-crypt) and a raw database look like this, "
-                "and so does what a pool left whose labels were cleared; nothing tells them apart. The first and the "
-                "last MiB are read, and 64 places between. What is one byte over and over there counts as empty."
+                "An encrypted volume without a header (VeraCrypt, plain dm-crypt), a raw database and the remains of "
+                "a pool whose labels were cleared all look like this and cannot be distinguished. The first and the "
+                "last MiB and 64 places in between are read. A place with one repeated byte counts as empty."
             ),
         )
     yield from _about_hardware(disk)
@@ -298,68 +296,67 @@ def _about_hardware(disk: Disk) -> Iterator[Finding]:
         yield Finding(
             "hard-disk",
             _(
-                "{disk} is a hard disk. As a log or cache it is about as slow as the pool itself, and often slower. "
+                "{disk} is a hard disk. As a log or cache, it is about as slow as the pool itself, and often slower. "
                 "Use an SSD."
             ),
             {"disk": disk.label},
             Level.WARNING,
             explanation=_(
-                "A log is there to answer small writes at once and a cache to answer small reads "
-                "at once. A hard disk needs some milliseconds for either, as those of the pool "
-                "do."
+                "A log completes small writes at once, and a cache serves small reads at once. A hard disk needs "
+                "several milliseconds for either, like those of the pool."
             ),
         )
     if disk.network:
         yield Finding(
             "network-disk",
             _(
-                "{disk} is not in this machine, but reached over a network ({network}). A log there is missing when "
-                "the network is, and each synchronous write waits for it."
+                "{disk} is not in this host but connected over a network ({network}). A log there is missing whenever "
+                "the network is, and each synchronous write waits for the network."
             ),
             {"disk": disk.label, "network": disk.network},
             Level.WARNING,
             explanation=_(
-                "If the network comes up after the pools are imported, or fails, the pool lacks its log or cache. "
-                "Another host may also be given the same disk."
+                "If the network comes up after the pools are imported, or fails, the pool lacks its log or cache. The "
+                "same disk may also be assigned to another host."
             ),
         )
     if disk.bus is Bus.MMC:
         yield Finding(
             "card-disk",
             _(
-                "{disk} is an eMMC chip or an SD card. It is slow at flushes and made for few writes, and tells "
-                "nobody how worn it is. Use an SSD."
+                "{disk} is an eMMC chip or an SD card. It is slow at flushes, built for few writes, and does not "
+                "report its wear. Use an SSD."
             ),
             {"disk": disk.label},
             Level.WARNING,
             explanation=_(
-                "A log is written and flushed all the time, and a cache is written as fast as it may be. Such chips "
-                "endure a small part of what an SSD does."
+                "A log is written and flushed all the time, and a cache is written as fast as its limit allows. Such "
+                "chips endure only a small fraction of the writes of an SSD."
             ),
         )
     if disk.bus is Bus.USB:
         yield Finding(
             "usb-disk",
             _(
-                "{disk} is attached by USB. Many adapters ignore flushes and drop out under load; a log that is "
-                "missing at boot makes the import of the pool fail."
+                "{disk} is connected by USB. Many adapters ignore flushes and disconnect under load; if a log is "
+                "missing at boot, the import of the pool fails."
             ),
             {"disk": disk.label},
             Level.WARNING,
             explanation=_(
-                "A log must have written what it acknowledged. An adapter that answers before the"
-                " SSD has it makes the log a promise that nobody keeps."
+                "A log must have written the data that it acknowledged. An adapter that answers before the SSD has "
+                "the data breaks this promise."
             ),
         )
     elif disk.removable:
         yield Finding(
             "removable-disk",
-            _("{disk} is removable. A log that is missing at boot makes the import of the pool fail."),
+            _("{disk} is removable. If a log is missing at boot, the import of the pool fails."),
             {"disk": disk.label},
             Level.WARNING,
             explanation=_(
-                "If it is pulled while the pool is exported or the machine is off, the pool comes"
-                " back with `zpool import -m` only."
+                "If it is unplugged while the pool is exported or the host is off, the pool can be imported only with "
+                "`zpool import -m`."
             ),
         )
 
@@ -375,8 +372,8 @@ def _about_slices(plan: Plan) -> Iterator[Finding]:
             {},
             Level.WARNING,
             explanation=_(
-                "An SSD can write only to blocks that it has erased before. Space that nobody "
-                "writes to lets it do that ahead of time, instead of while a program waits."
+                "An SSD can write only to blocks that it has erased before. Unwritten space lets it do that ahead of "
+                "time, instead of while a program waits."
             ),
         )
     if any(isinstance(action, AddLog | AttachLog | AddCache) for action in plan.actions):
@@ -388,13 +385,13 @@ def _log_and_cache_share() -> Finding:
     return Finding(
         "log-and-cache-share",
         _(
-            "Log and cache share an SSD. That is a trade-off: OpenZFS's own advice is whole disks, because the steady "
-            "writes of the cache slow the log's short ones, and one dead SSD takes both. It saves buying an SSD "
-            "for each."
+            "Log and cache share an SSD. This is a trade-off: OpenZFS itself recommends whole disks, because the "
+            "sustained writes of the cache slow down the short ones of the log, and one failed SSD takes both. It "
+            "saves buying an SSD for each."
         ),
         {},
         Level.INFO,
-        explanation=_("Where the pool waits for its log all the time, give the log SSDs of its own."),
+        explanation=_("If the pool constantly waits for its log, give the log SSDs of its own."),
     )
 
 
@@ -402,10 +399,12 @@ def _slices_not_disks() -> Finding:
     return Finding(
         "slices-not-disks",
         _(
-            "Slices of an SSD are used, not the whole SSD. OpenZFS's own advice is whole disks; a slice leaves room "
-            "for the reserve and for other slices."
+            "The plan uses slices of an SSD, not the whole SSD. OpenZFS itself recommends whole disks; a slice leaves "
+            "room for the reserve and for other slices."
         ),
         {},
         Level.INFO,
-        explanation=_("A log needs few GB, far less than any SSD has, and the reserve and a cache can use the rest."),
+        explanation=_(
+            "A log needs only a few GB, far less than any SSD has; the reserve and a cache can use the rest."
+        ),
     )

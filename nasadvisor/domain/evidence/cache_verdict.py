@@ -63,15 +63,15 @@ def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[S
     caches, levels = facts.leaves_of(*CACHES), workload.sample.levels
     if levels.arc_target_bytes < ARC_SHRUNK * levels.arc_most_bytes:
         template = _(
-            "The ARC was pushed back to {arc}, far below its limit of {limit}: memory was needed elsewhere. Find out "
-            "what takes it before you buy an SSD, since the headers of a cache take more of it."
+            "The ARC shrank to {arc}, far below its limit of {limit}, because memory was needed elsewhere. Find out "
+            "what uses it before you buy an SSD: cache headers need even more memory."
         )
         values = {"arc": size_text(levels.arc_target_bytes), "limit": size_text(levels.arc_most_bytes)}
         yield Statement("arc-shrunk", template, values)
     if caches and levels.l2_header_bytes >= HEADER_SHARE * levels.arc_target_bytes:
         template = _(
-            "The headers of what lies on the cache take {headers} of the ARC's {arc}, memory that would answer reads "
-            "itself. A smaller cache takes less."
+            "The cache headers take {headers} of the ARC's {arc}; that memory could serve reads itself. A smaller "
+            "cache takes less."
         )
         values = {"headers": size_text(levels.l2_header_bytes), "arc": size_text(levels.arc_target_bytes)}
         yield Statement("cache-headers", template, values)
@@ -106,7 +106,7 @@ def read_waiting_share(workload: Workload) -> float:
 def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
     arc, levels = workload.sample.arc, workload.sample.levels
     if not levels.arc_bytes:
-        return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC's counters could not be read on this host."))
+        return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC counters could not be read on this host."))
     if facts.leaves_of(*CACHES):
         answer, rule = _cache_in_use(workload, facts.leaves_of(*CACHES))
         return (answer is Answer.LITTLE and judge_kept_out(workload, facts)) or (answer, rule)
@@ -135,16 +135,14 @@ def _cache_in_use(workload: Workload, caches: tuple[LeafFacts, ...]) -> tuple[An
         if found:
             return found
         if arc.l2_read_bytes >= arc.l2_written_bytes:
-            template = _(
-                "The cache serves {share} of what the ARC misses: {read} read from it, {written} written to it."
-            )
+            template = _("The cache serves {share} of ARC misses ({read} read from it, {written} written to it).")
             return Answer.HELPS, Statement("cache-serves", template, values)
     if arc.l2_read_bytes >= arc.l2_written_bytes:
         template = _("The cache serves only {share} of what the ARC misses. A cache needs hours to fill.")
         return Answer.LITTLE, Statement("cache-serves-little", template, values)
     template = _(
-        "The cache serves {share} of what the ARC misses; {read} were read from it and {written} written to it, so it "
-        "wears more than it serves. A cache needs hours to fill."
+        "The cache serves {share} of ARC misses ({read} read from it, {written} written to it): more wear than "
+        "benefit. A cache needs hours to fill."
     )
     return Answer.LITTLE, Statement("cache-wears", template, values)
 
@@ -155,8 +153,8 @@ def _use_without_gain(
     """Why a cache that serves reads makes none of this pool faster; None where it does."""
     if workload.misses_share < MOST_SHARE:
         template = _(
-            "The host's caches serve {share} of what the ARC misses, but only {own} of the misses can be this pool's: "
-            "whose reads they serve, OpenZFS cannot tell."
+            "The host's caches serve {share} of ARC misses, but at most {own} of the misses belong to this pool. "
+            "OpenZFS does not show whose reads they serve."
         )
         return Answer.CANNOT_TELL, Statement(
             "caches-of-all", template, {**values, "own": percent(workload.misses_share)}
@@ -165,16 +163,16 @@ def _use_without_gain(
     cache_ns = reads.quantile_ns(0.5)
     if reads.total and cache_ns * GAIN_LITTLE >= workload.read_ns:
         template = _(
-            "The cache serves {share} of what the ARC misses, but takes about {cache} for a read, and the pool itself "
-            "{pool}: what the cache serves comes hardly sooner."
+            "The cache serves {share} of ARC misses but takes about {cache} per read; the pool itself takes {pool}, "
+            "so the cache is hardly faster."
         )
         return Answer.LITTLE, Statement(
             "cache-slow", template, {**values, "cache": milliseconds(cache_ns), "pool": pool}
         )
     if workload.is_flash:
         template = _(
-            "The cache serves {share} of what the ARC misses, but the pool is made of SSDs itself and reads in about "
-            "{pool}: what the cache serves comes hardly sooner."
+            "The cache serves {share} of ARC misses, but the pool itself consists of SSDs and reads in about {pool}: "
+            "the cache is hardly faster."
         )
         return Answer.LITTLE, Statement("cache-before-flash", template, {**values, "pool": pool})
     return None
@@ -198,7 +196,7 @@ def _others_miss(workload: Workload) -> tuple[Answer, Statement] | None:
         return None
     return Answer.NO, Statement(
         "other-pools",
-        _("Only {share} of the reads that the ARC missed were of this pool."),
+        _("Only {share} of ARC misses belong to this pool."),
         {"share": percent(workload.misses_share)},
     )
 
@@ -207,8 +205,8 @@ def _streams(arc: ArcActivity, facts: PoolFacts) -> tuple[Answer, Statement] | N
     if stream_share(arc) < STREAM_SHARE or facts.tunables.reads_streams_from_cache:
         return None
     template = _(
-        "{share} of the misses are read ahead of long streams, which this release of OpenZFS never reads from a cache "
-        "(l2arc_noprefetch=1)."
+        "{share} of misses are prefetches for long sequential reads, which this release of OpenZFS never serves from "
+        "a cache (l2arc_noprefetch=1)."
     )
     return Answer.NO, Statement("streams", template, {"share": percent(stream_share(arc))})
 
@@ -218,7 +216,10 @@ def _filling(levels: Levels) -> tuple[Answer, Statement] | None:
         return None
     return Answer.CANNOT_TELL, Statement(
         "arc-fills",
-        _("The ARC holds {size} of {target} and is still filling: most misses are first reads. Wait until it is full."),
+        _(
+            "The ARC holds {size} of {target} and is still filling, so most misses are first reads. Wait until it is "
+            "full."
+        ),
         {"size": size_text(levels.arc_bytes), "target": size_text(levels.arc_target_bytes)},
     )
 
@@ -228,7 +229,7 @@ def _flash(workload: Workload) -> tuple[Answer, Statement] | None:
         return None
     return Answer.LITTLE, Statement(
         "flash-pool",
-        _("The pool is made of SSDs itself and reads in about {read}; a cache is hardly faster."),
+        _("The pool consists of SSDs and reads in about {read}; a cache would hardly be faster."),
         {"read": milliseconds(workload.read_ns)},
     )
 
@@ -239,37 +240,37 @@ def _ghosts(workload: Workload) -> tuple[Answer, Statement]:
     values = {"share": percent(share), "arc": size_text(levels.arc_target_bytes)}
     if share >= GHOSTS_HELP > own_ghost_share(workload):
         template = _(
-            "{share} of the host's misses were of blocks that the ARC just dropped, but only {own} of the misses can "
-            "be this pool's: whose blocks they were, OpenZFS cannot tell."
+            "{share} of the host's misses were for blocks the ARC had just evicted, but at most {own} of the misses "
+            "belong to this pool. OpenZFS does not show whose blocks they were."
         )
         return Answer.CANNOT_TELL, Statement("ghosts-of-all", template, {**values, "own": percent(own)})
     if share >= GHOSTS_HELP:
         return Answer.HELPS, Statement(
             "ghosts",
-            _("At least {share} of the misses were of blocks that the ARC just dropped; {arc} more would hold them."),
+            _("At least {share} of misses were for blocks the ARC had just evicted; {arc} more would have held them."),
             values,
         )
     if share < GHOSTS_LITTLE and stream_share(arc) >= STREAM_SHARE:
         template = _(
-            "{share} of the misses are read ahead of long streams. What is read once gains nothing from a cache. Files "
-            "that are read again, and fit into it, come from it; whether they are, OpenZFS cannot tell."
+            "{share} of misses are prefetches for long sequential reads. A cache helps only with files that are read "
+            "again and fit into it; OpenZFS does not show whether they are."
         )
         return Answer.CANNOT_TELL, Statement("streams-again", template, {"share": percent(stream_share(arc))})
     if share < GHOSTS_LITTLE:
         return Answer.CANNOT_TELL, Statement(
             "no-ghosts",
             _(
-                "Only {share} of the misses were of blocks that the ARC had just dropped: so much a cache of about "
-                "{arc} would serve at least. What a much larger one, or one for metadata alone, would do, OpenZFS "
-                "cannot tell."
+                "Only {share} of misses were for blocks the ARC had just evicted; a cache of about {arc} would serve "
+                "at least that share. OpenZFS does not show what a much larger cache, or one for metadata only, would "
+                "do."
             ),
             values,
         )
     return Answer.CANNOT_TELL, Statement(
         "some-ghosts",
         _(
-            "A cache of about {arc} would serve at least {share} of the misses. Whether a larger one serves much more, "
-            "OpenZFS cannot tell: add one and look, it can be taken back at any time."
+            "A cache of about {arc} would serve at least {share} of misses. OpenZFS does not show whether a larger "
+            "one would serve much more. Add one and compare; you can undo it at any time."
         ),
         values,
     )
@@ -283,9 +284,9 @@ def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
         yield Statement(
             "raise-arc-limit",
             _(
-                "The ARC is limited to {limit} of {memory} memory (zfs_arc_max; some installers set 10 %) and has "
-                "reached that. If the memory is not needed elsewhere, raise the limit first: it costs nothing and is "
-                "faster."
+                "The ARC has reached its limit of {limit} on a host with {memory} of memory (zfs_arc_max; some "
+                "installers set 10 %). If the memory is not needed elsewhere, raise the limit first: it costs nothing "
+                "and is faster."
             ),
             {"limit": size_text(most), "memory": size_text(memory)},
         )
@@ -293,8 +294,8 @@ def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
         yield Statement(
             "memory-first",
             _(
-                "As much memory would do the same, faster: a cache costs memory for its headers, and the ARC gets "
-                "smaller."
+                "The same amount of memory would do the same, but faster: a cache needs memory for its headers, which "
+                "shrinks the ARC."
             ),
         )
 
@@ -306,24 +307,24 @@ def _evidence(workload: Workload) -> Iterator[Evidence]:
         return Evidence(Statement("evidence", template), value, source)
 
     asked = arc.demand_hits + arc.demand_misses
-    yield row(_("Watched"), duration(workload.seconds), "")
+    yield row(_("Monitored"), duration(workload.seconds), "")
+    yield row(_("ARC hit rate (whole host)"), percent(arc.demand_hits / asked) if asked else "–", "demand_*")
+    yield row(_("ARC misses (whole host)"), f"{rate(arc.demand_misses / seconds)}/s", "demand_*_misses")
     yield row(
-        _("Reads that the ARC served (whole host)"), percent(arc.demand_hits / asked) if asked else "–", "demand_*"
+        _("Read latency of the data disks, median"), milliseconds(workload.reads.quantile_ns(0.5)), "zpool iostat -w"
     )
-    yield row(_("Reads that it missed (whole host)"), f"{rate(arc.demand_misses / seconds)}/s", "demand_*_misses")
-    yield row(_("A read from the data disks, median"), milliseconds(workload.reads.quantile_ns(0.5)), "zpool iostat -w")
-    yield row(_("Misses of blocks just dropped (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
-    yield row(_("Misses that were read ahead of a stream"), percent(stream_share(arc)), "prefetch_*_misses")
-    yield row(_("Misses that were metadata"), percent(metadata_share(arc)), "*_metadata_misses")
+    yield row(_("Misses for blocks just evicted (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
+    yield row(_("Misses from prefetching"), percent(stream_share(arc)), "prefetch_*_misses")
+    yield row(_("Metadata misses"), percent(metadata_share(arc)), "*_metadata_misses")
     size = f"{size_text(levels.arc_bytes)} / {size_text(levels.arc_target_bytes)} / {size_text(levels.arc_most_bytes)}"
-    yield row(_("Size of the ARC, its target and its limit"), size, "size, c, c_max")
+    yield row(_("ARC size, target and limit"), size, "size, c, c_max")
     yield row(
-        _("Dropped from the ARC, fit for a cache"),
+        _("Evicted from the ARC, eligible for a cache"),
         f"{size_text(int(arc.evicted_eligible_bytes / seconds))}/s",
         "evict_l2_eligible",
     )
     yield row(
-        _("Dropped from the ARC, may not enter a cache"),
+        _("Evicted from the ARC, not eligible for a cache"),
         f"{size_text(int(arc.evicted_ineligible_bytes / seconds))}/s",
         "evict_l2_ineligible",
     )

@@ -227,15 +227,18 @@ def curve_in_words(curve: CacheCurve) -> Statement:
     if not curve.is_enough or best is None:
         return Statement(
             "curve-too-little",
-            _("In {time} too few reads went to the disks to tell what a cache would do. Trace while it is in use."),
+            _(
+                "In {time}, too few reads went to the disks to predict the effect of a cache. Trace again while the "
+                "pool is in use."
+            ),
             values,
         )
     if knee is None and curve.unfilled:
         return Statement(
             "curve-unfilled-nothing",
             _(
-                "In {time} no cache of {size} could be filled, so nothing can be told of what one would answer: only a "
-                "longer trace tells more."
+                "In {time}, no cache of {size} could fill up, so its effect cannot be predicted. Only a longer trace "
+                "shows more."
             ),
             {**values, "size": size_text(curve.unfilled.size_bytes)},
         )
@@ -243,8 +246,8 @@ def curve_in_words(curve: CacheCurve) -> Statement:
         return Statement(
             "curve-nothing",
             _(
-                "No cache of any size up to {size} would answer more than about {share} of the reads that now go to "
-                "the disks: in {time}, what was read was hardly read again."
+                "No cache up to {size} would serve more than about {share} of the reads that now go to the disks: in "
+                "{time}, hardly any data was read again."
             ),
             {**values, "size": size_text(curve.points[-1].size_bytes), "share": percent(best.high)},
         )
@@ -252,9 +255,9 @@ def curve_in_words(curve: CacheCurve) -> Statement:
         return Statement(
             "curve-least",
             _(
-                "With a cache of {size} at least about {share} of the reads that now go to the disks would be answered "
-                "by the SSD. {first} of them were of blocks read for the first time in {time}: how many of those come "
-                "back, only a longer trace tells."
+                "A cache of {size} would serve at least about {share} of the reads that now go to the disks. {first} "
+                "of them were first reads of a block within {time}; only a longer trace shows how many of those "
+                "blocks are read again."
             ),
             {
                 **values,
@@ -267,9 +270,9 @@ def curve_in_words(curve: CacheCurve) -> Statement:
         return Statement(
             "curve-unfilled",
             _(
-                "With a cache of {size} at least about {share} of the reads that now go to the disks would be answered "
-                "by the SSD. In {time} none of {unfilled} or more could be filled: how much those would answer, only a "
-                "longer trace tells."
+                "A cache of {size} would serve at least about {share} of the reads that now go to the disks. In "
+                "{time}, no cache of {unfilled} or more could fill up; only a longer trace shows how much those would "
+                "serve."
             ),
             {
                 **values,
@@ -281,8 +284,8 @@ def curve_in_words(curve: CacheCurve) -> Statement:
     return Statement(
         "curve-knee",
         _(
-            "With a cache of {size} about {share} of the reads that now go to the disks would be answered by the SSD "
-            "({low} to {high}); a larger one brings less for each GiB."
+            "A cache of {size} would serve about {share} ({low} to {high}) of the reads that now go to the disks; a "
+            "larger one gains less per GiB."
         ),
         {
             "size": size_text(knee.size_bytes),

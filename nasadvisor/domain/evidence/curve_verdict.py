@@ -51,8 +51,8 @@ def _helps(curve: CacheCurve, point: CurvePoint) -> Statement:
     return Statement(
         "curve-helps",
         _(
-            "The reads that were followed for {time} say that a cache of {size} answers at least {least} of what now "
-            "goes to the disks: {low} by the curve, less the {shortfall} points by which it was too high at the worst."
+            "A trace of {time} shows that a cache of {size} would serve at least {least} of the reads that now go to "
+            "the disks: {low} from the curve, minus {shortfall} points, its worst known error."
         ),
         {
             "time": duration(curve.traced.seconds),
@@ -68,8 +68,8 @@ def _little(curve: CacheCurve, most: float) -> Statement:
     return Statement(
         "curve-little",
         _(
-            "The reads that were followed for {time} say that no cache up to {size} answers more than {most} of what "
-            "now goes to the disks."
+            "A trace of {time} shows that no cache up to {size} would serve more than {most} of the reads that now go "
+            "to the disks."
         ),
         {
             "time": duration(curve.traced.seconds),

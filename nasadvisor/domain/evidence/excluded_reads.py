@@ -62,7 +62,8 @@ def also_kept_out(found: KeptOut) -> Statement | None:
     if found.nothing + found.metadata < GHOSTS_LITTLE:
         return None
     template = _(
-        "{datasets} may not enter a cache, or with their metadata only. {share} of what is read or held lies there."
+        "Data of {datasets} is kept out of a cache, entirely or except for metadata. These datasets account for "
+        "{share} of the data read or stored."
     )
     values = {"datasets": names_of(found), "share": percent(found.nothing + found.metadata)}
     return Statement("kept-out-some", template, values)
@@ -87,8 +88,8 @@ def _nothing(found: KeptOut) -> tuple[Answer, Statement] | None:
     if found.nothing < MOST_SHARE:
         return None
     template = _(
-        "{share} of what is read or held lies on datasets of which a cache holds nothing: {datasets}. It would help "
-        "them only once these properties are all."
+        "A cache would hold nothing of these datasets, which account for {share} of the data read or stored: "
+        "{datasets}. It would help them only once these properties are set to all."
     )
     return Answer.NO, Statement("kept-out", template, {"share": percent(found.nothing), "datasets": names_of(found)})
 
@@ -100,13 +101,13 @@ def _metadata(found: KeptOut, arc: ArcActivity) -> tuple[Answer, Statement] | No
     values = {"share": percent(share), "datasets": names_of(found)}
     if share < GHOSTS_LITTLE:
         template = _(
-            "A cache holds only metadata of {datasets}, and only {share} of the misses are metadata: it would serve "
+            "A cache holds only metadata of {datasets}, and only {share} of misses are metadata, so it would serve "
             "little."
         )
         return Answer.LITTLE, Statement("metadata-little", template, values)
     template = _(
-        "A cache holds only metadata of {datasets}. {share} of the misses are metadata; how many of them were dropped "
-        "just before, OpenZFS does not count apart. Add a cache and look, it can be taken back at any time."
+        "A cache holds only metadata of {datasets}. {share} of misses are metadata; OpenZFS does not count how many "
+        "of those had just been evicted. Add a cache and compare; you can undo it at any time."
     )
     return Answer.CANNOT_TELL, Statement("metadata-only", template, values)
 
@@ -116,10 +117,10 @@ def _ineligible(found: KeptOut, arc: ArcActivity) -> tuple[Answer, Statement] | 
     if arc.evicted_eligible_bytes or not (arc.evicted_ineligible_bytes or arc.ghost_hits):
         return None
     if names_of(found):
-        template = _("Nothing that the ARC dropped may enter a cache (evict_l2_eligible is 0). Look at {datasets}.")
+        template = _("Nothing the ARC evicted is eligible for a cache (evict_l2_eligible is 0). Check {datasets}.")
         return Answer.NO, Statement("nothing-eligible", template, {"datasets": names_of(found)})
     template = _(
-        "Nothing that the ARC dropped may enter a cache (evict_l2_eligible is 0). Look at secondarycache and "
-        "primarycache of the datasets that are read, and at l2arc_mfuonly and l2arc_exclude_special."
+        "Nothing the ARC evicted is eligible for a cache (evict_l2_eligible is 0). Check secondarycache and "
+        "primarycache of the datasets that are read, and l2arc_mfuonly and l2arc_exclude_special."
     )
     return Answer.NO, Statement("nothing-eligible", template)

@@ -84,16 +84,16 @@ def feed_notes(feed: Feed, tunables: Tunables, wanted: float, size_bytes: int, d
     }
     if feed.budget_percent and wanted > feed.steady and disk_bytes > size_bytes:
         template = _(
-            "This OpenZFS writes at most {most} a day to a cache of {size}: l2arc_dwpd_limit={limit} is "
-            "percent of the slice, not of the SSD. The ARC drops {wanted} a day for it. With "
-            "l2arc_dwpd_limit={value} it could be written as much as the whole SSD of {disk} once a day."
+            "This OpenZFS writes at most {most} a day to a cache of {size}, because l2arc_dwpd_limit={limit} is a "
+            "percentage of the slice, not of the SSD. The ARC evicts {wanted} a day for it. l2arc_dwpd_limit={value} "
+            "would allow as much as one full write of the SSD ({disk}) a day."
         )
         yield Statement("slice-budget", template, values)
     elif not feed.budget_percent and min(wanted, feed.steady) * DAY_S > disk_bytes:
         template = _(
-            "The budget of l2arc_dwpd_limit={limit} holds only once the caches of a pool are twice as large as the ARC "
-            "may get. These are smaller, and up to {most} a day could be written to each, more than its SSD of {disk} "
-            "holds. Make them larger, or lower l2arc_write_max."
+            "The limit l2arc_dwpd_limit={limit} applies only once the caches of a pool are twice the maximum size of "
+            "the ARC. These are smaller, so up to {most} a day could be written to each: more than its SSD ({disk}) "
+            "holds. Enlarge them, or lower l2arc_write_max."
         )
         yield Statement("no-budget", template, values)
 

@@ -60,25 +60,26 @@ def _at_risk(served: Sequence[DatasetWorkload], facts: PoolFacts) -> Statement:
     values = {"datasets": how, **_demand(served)}
     if facts.leaves_of(VdevClass.LOG):
         template = _(
-            "{datasets} hold disks of other machines, with sync=standard. What those are told is saved may be in "
-            "memory only: a power cut here takes some seconds of it, and can break their file systems and databases. "
-            "sync=always ends that. The log would then take all of it: {commits} writes/s, {bytes}/s, {day} a day."
+            "{datasets} hold disks of other machines, with sync=standard. Data those machines consider saved may be "
+            "in memory only: a power cut here loses some seconds of it and can corrupt their file systems and "
+            "databases. sync=always prevents that. The log would then take all of it: {commits} writes/s, {bytes}/s, "
+            "{day} a day."
         )
         return Statement("guests-at-risk", template, values)
     template = _(
-        "{datasets} hold disks of other machines, with sync=standard. What those are told is saved may be in memory "
-        "only: a power cut here takes some seconds of it, and can break their file systems and databases. sync=always "
-        "ends that; every write then waits, which asks for a log. It would have to take {commits} writes/s, {bytes}/s, "
-        "{day} a day."
+        "{datasets} hold disks of other machines, with sync=standard. Data those machines consider saved may be in "
+        "memory only: a power cut here loses some seconds of it and can corrupt their file systems and databases. "
+        "sync=always prevents that, but then every write waits, which calls for a log. It would have to take "
+        "{commits} writes/s, {bytes}/s, {day} a day."
     )
     return Statement("guests-at-risk", template, values)
 
 
 def _asked(unknown: Sequence[DatasetWorkload]) -> Statement:
     template = _(
-        "{datasets} are volumes that are written and never flushed. If another machine's disk lies there, what it is "
-        "told is saved may be in memory only. sync=always ends that; a log would then have to take {commits} writes/s, "
-        "{bytes}/s, {day} a day. For a disk that may lose some seconds, all is well."
+        "{datasets} are volumes that receive writes but never flushes. If one is the disk of another machine, data "
+        "that machine considers saved may be in memory only. sync=always prevents that; a log would then have to take "
+        "{commits} writes/s, {bytes}/s, {day} a day. A disk that may lose some seconds of data needs no change."
     )
     names = ", ".join(each.name for each in unknown[:NAMED])
     return Statement("guests-unknown", template, {"datasets": names, **_demand(unknown)})

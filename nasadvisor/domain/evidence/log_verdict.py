@@ -115,7 +115,7 @@ def not_yet(verdict: Verdict, missing_s: float) -> Verdict:
     if missing_s <= 0 or verdict.answer is Answer.CANNOT_TELL:
         return verdict
     template = (
-        _("Too little was seen so far: {seen} of the pool at work. What was seen speaks for it.")
+        _("Not enough data yet ({seen} of activity). So far it points to a benefit.")
         if verdict.answer is Answer.HELPS
         else _("Not enough data yet ({seen} of activity). So far it points to no benefit.")
     )
@@ -129,8 +129,8 @@ def _beside(workload: Workload, rule: Statement) -> Iterator[Statement]:
         yield Statement(
             "sync-disabled-too",
             _(
-                "{datasets} have sync=disabled: their programs are told “saved” at once, and lose up to some seconds "
-                "of it in a crash. No log changes that, and what they would wait for is not counted."
+                "{datasets} have sync=disabled: writes are acknowledged at once, and a crash can lose some seconds of "
+                "them. No log changes that, and the time programs would otherwise wait is not counted."
             ),
             {"datasets": _names_of_hidden(workload)},
         )
@@ -149,7 +149,7 @@ def _decide_log(workload: Workload, facts: PoolFacts, ssd: SsdTime) -> tuple[Ans
     if workload.commit_time is None:
         return Answer.CANNOT_TELL, Statement(
             "no-latency",
-            _("Programs wait for synchronous writes, but no latency of the pool's disks could be read."),
+            _("Programs wait for synchronous writes, but the latency of the pool's disks could not be read."),
         )
     return _compare(workload, workload.commit_time, ssd)
 
@@ -158,20 +158,20 @@ def _log_in_use(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement
     """The log that is there, by its own time: that it takes the blocks is use, and no help yet."""
     values = {"share": percent(workload.log_share), "commits": rate(workload.busy_commits_per_s)}
     if not workload.commits or not workload.busy_seconds:
-        return Answer.NO, Statement("log-idle", _("The pool has a log, but programs hardly write synchronously."))
+        return Answer.NO, Statement("log-idle", _("The pool has a log, but programs do hardly any synchronous writes."))
     if workload.throughput_share >= MOST_SHARE and not workload.is_felt:
         return Answer.LITTLE, Statement(
             "log-throughput",
             _(
-                "{share} of the commits are on datasets with logbias=throughput: the log takes their records, but "
-                "their data go to the disks, and a commit waits for both. With logbias=latency the log would take all."
+                "{share} of commits are on datasets with logbias=throughput: the log takes their records, the disks "
+                "take their data, and a commit waits for both. With logbias=latency, the log would take all of it."
             ),
             {"share": percent(workload.throughput_share)},
         )
     if workload.log_share < MOST_SHARE:
         return Answer.LITTLE, Statement(
             "log-bypassed",
-            _("The pool has a log, but only {share} of the log blocks go there: it is full, offline or not asked for."),
+            _("The pool has a log, but it takes only {share} of the log blocks: it is full, offline or bypassed."),
             values,
         )
     own, disks = (commit_time_of(workload.sample, facts.leaves_of(*classes)) for classes in (LOGS, DATA))
@@ -179,14 +179,14 @@ def _log_in_use(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement
         return Answer.LITTLE if disks.flush_is_known else Answer.CANNOT_TELL, Statement(
             "log-slow",
             _(
-                "The pool has a log, and it takes {share} of the log blocks, but about {log} for each commit; the "
-                "disks themselves need about {disks} for a write. An SSD with power-loss protection needs far less."
+                "The pool has a log; it takes {share} of the log blocks, but about {log} per commit. The disks "
+                "themselves take about {disks} per write. An SSD with power-loss protection takes far less."
             ),
             {**values, "log": milliseconds(own.likely_ns), "disks": milliseconds(disks.likely_ns)},
         )
     return Answer.HELPS, Statement(
         "log-in-use",
-        _("The pool has a log, and it takes {share} of the log blocks, at {commits} commits/s in busy times."),
+        _("The pool has a log; it takes {share} of the log blocks, at {commits} commits/s under load."),
         values,
     )
 
@@ -203,9 +203,9 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
         return Answer.NO, Statement(
             "sync-disabled",
             _(
-                "Nobody waits for synchronous writes: {datasets} have sync=disabled, so their programs are told "
-                "“saved” at once, and lose up to some seconds of it in a crash. A log changes nothing about that. How "
-                "much they would gain from a log with sync=standard cannot be seen, because OpenZFS does not count it."
+                "No program waits for synchronous writes: {datasets} have sync=disabled, so writes are acknowledged "
+                "at once, and a crash can lose some seconds of them. A log does not change that. What a log would "
+                "gain with sync=standard is unknown, because OpenZFS does not count it."
             ),
             {"datasets": _names_of_hidden(workload)},
         )
@@ -213,8 +213,8 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
         return Answer.NO, Statement(
             "clean-commits",
             _(
-                "Programs ask for synchronous writes, {commits} commits/s, but had nothing to write: fsync of a file "
-                "without changes returns at once."
+                "Programs request synchronous writes ({commits} commits/s) but have nothing to write: fsync on an "
+                "unchanged file returns at once."
             ),
             {"commits": rate(workload.commits_per_s)},
         )
@@ -222,8 +222,8 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
         return Answer.LITTLE, Statement(
             "rare-commits",
             _(
-                "Programs wait for synchronous writes seldom: in {waited} of the {seen} that were watched. Then a log "
-                "would be felt."
+                "Programs rarely wait for synchronous writes: for {waited} out of {seen} monitored. A log would be "
+                "noticeable only during that time."
             ),
             {"waited": duration(workload.busy_seconds), "seen": duration(workload.seconds)},
         )
@@ -245,15 +245,15 @@ def _out_of_reach(workload: Workload) -> tuple[Answer, Statement] | None:
         return Answer.NO, Statement(
             "logbias-throughput",
             _(
-                "{share} of the commits are on datasets with logbias=throughput, whose data go to the disks even where "
-                "there is a log. With logbias=latency a log would take them."
+                "{share} of commits are on datasets with logbias=throughput, whose data goes to the disks with or "
+                "without a log. With logbias=latency, a log would take it."
             ),
             {"share": percent(workload.throughput_share)},
         )
     if workload.direct_share >= MOST_SHARE and workload.indirect_share >= MOST_SHARE:
         return Answer.NO, Statement(
             "direct-io",
-            _("{share} of what is written is Direct I/O, which goes to the pool itself even where there is a log."),
+            _("{share} of writes are Direct I/O, which goes to the pool itself with or without a log."),
             {"share": percent(workload.direct_share)},
         )
     return None
@@ -265,8 +265,8 @@ def _streams(workload: Workload) -> tuple[Answer, Statement] | None:
     return Answer.LITTLE, Statement(
         "large-streams",
         _(
-            "A commit carries {size} on average: a stream, which many disks take as fast as one log SSD, or faster. "
-            "A log is for many small synchronous writes."
+            "Commits carry {size} on average. Many disks handle such streams as fast as one log SSD, or faster; a log "
+            "is for many small synchronous writes."
         ),
         {"size": size_text(int(workload.bytes_per_commit))},
     )
@@ -287,8 +287,8 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
         return Answer.CANNOT_TELL, Statement(
             "flush-unknown",
             _(
-                "Programs wait for {commits} commits/s. How long each takes cannot be told: the disks write in about "
-                "{pool}, but how long they take to empty their caches is not counted, as behind an encryption of disks."
+                "Programs wait for {commits} commits/s, but the time per commit is unknown: the disks write in about "
+                "{pool}, but their cache flushes are not counted, for example behind disk encryption."
             ),
             values,
         )
@@ -301,15 +301,15 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
     if not workload.is_felt:
         return Answer.LITTLE, Statement(
             "seldom",
-            _("Even in busy times programs wait for commits only {share} of the time, so there is little to win."),
+            _("Even under load, programs wait for commits only {share} of the time, so there is little to gain."),
             {"share": percent(workload.most_waiting_share)},
         )
     if fast_gain >= GAIN_HELPS and workload.zil_is_flash and not ssd.is_measured:
         return Answer.CANNOT_TELL, Statement(
             "slow-flash",
             _(
-                "The pool's own SSDs take about {pool} for a commit, at {commits} commits/s. Another SSD of their kind "
-                "would take as long; only a faster one, with power-loss protection, would help. Test the SSD first."
+                "The pool's own SSDs take about {pool} per commit, at {commits} commits/s. Another SSD of the same "
+                "kind would take as long; only a faster one with power-loss protection would help. Test the SSD first."
             ),
             values,
         )
@@ -319,14 +319,14 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
         return Answer.LITTLE, Statement(
             "little-faster",
             _(
-                "The pool's own disks commit in about {pool}. An SSD needs {ssd}, so it would be faster by little, or "
-                "only if it has power-loss protection. Test the SSD before you decide."
+                "The pool's own disks commit in about {pool}; an SSD needs {ssd}. It would be only slightly faster, "
+                "or faster only with power-loss protection. Test the SSD before you decide."
             ),
             values,
         )
     return Answer.CANNOT_TELL, Statement(
         "depends-on-ssd",
-        _("The pool commits in about {pool}. Whether an SSD is much faster depends on the SSD ({ssd}): test it first."),
+        _("The pool commits in about {pool}. Whether an SSD is much faster depends on the SSD ({ssd}). Test it first."),
         values,
     )
 
@@ -337,14 +337,14 @@ def _if_it_takes_the_stream(workload: Workload, values: Mapping[str, str]) -> tu
         return Answer.CANNOT_TELL, Statement(
             "bandwidth",
             _(
-                "Programs wait for {commits} commits/s, about {pool} for each, and write {stream}/s so: more than an "
-                "SSD on SATA takes. A log that cannot take it makes the pool slower than its disks are."
+                "Programs wait for {commits} commits/s, about {pool} each, and write {stream}/s this way: more than a "
+                "SATA SSD can take. A log that cannot keep up makes the pool slower than its disks."
             ),
             {**values, "stream": size_text(int(workload.busy_sync_bytes_per_s))},
         )
     return Answer.HELPS, Statement(
         "slow-commits",
-        _("Programs wait for {commits} commits/s in busy times, about {pool} for each; an SSD needs {ssd}."),
+        _("Under load, programs wait for {commits} commits/s, about {pool} each; an SSD needs {ssd}."),
         values,
     )
 
@@ -352,9 +352,9 @@ def _if_it_takes_the_stream(workload: Workload, values: Mapping[str, str]) -> tu
 def log_evidence(workload: Workload, ssd: SsdTime) -> tuple[Evidence, ...]:
     """What was measured about synchronous writes."""
     rows = [
-        Evidence(_named(_("Watched")), duration(workload.seconds), ""),
+        Evidence(_named(_("Monitored")), duration(workload.seconds), ""),
         Evidence(
-            _named(_("Of that with synchronous writes (5 commits/s or more)")), duration(workload.busy_seconds), "zil"
+            _named(_("Time with synchronous writes (5 commits/s or more)")), duration(workload.busy_seconds), "zil"
         ),
         Evidence(_named(_("Commits in that time")), f"{rate(workload.busy_commits_per_s)}/s", "zil_commit_count"),
         Evidence(
@@ -362,28 +362,28 @@ def log_evidence(workload: Workload, ssd: SsdTime) -> tuple[Evidence, ...]:
             f"{size_text(int(workload.busy_sync_bytes_per_s))}/s",
             "zil_itx_*_bytes",
         ),
-        Evidence(_named(_("Commits that could go to a log")), percent(workload.reachable_commits_share), "zfs get"),
+        Evidence(_named(_("Commits that a log could take")), percent(workload.reachable_commits_share), "zfs get"),
     ]
     commit = workload.commit_time
     if commit:
         flush = milliseconds(commit.flush_ns) if commit.flushes else "–"
         rows += [
             Evidence(
-                _named(_("Writing on the disks that take them, median, without flush")),
+                _named(_("Write latency of the disks that take them, median, without flush")),
                 milliseconds(commit.write_ns),
                 "zpool iostat -w",
             ),
-            Evidence(_named(_("Flushing those disks' caches, mean")), flush, "/sys/block/*/stat"),
+            Evidence(_named(_("Cache flush latency of those disks, mean")), flush, "/sys/block/*/stat"),
             Evidence(
-                _named(_("So a commit takes about")),
+                _named(_("Resulting commit latency, about")),
                 f"{milliseconds(commit.likely_ns)} ({milliseconds_range(commit.low_ns, commit.high_ns)})",
                 "",
             ),
         ]
     held = workload.sample.busy.peak_log_bytes
     if held:
-        rows.append(Evidence(_named(_("The most that the log held")), size_text(held), "zpool list -v"))
-    what = _("The SSD, measured") if ssd.is_measured else _("An SSD that was not tested, assumed")
+        rows.append(Evidence(_named(_("Peak log usage")), size_text(held), "zpool list -v"))
+    what = _("SSD, measured") if ssd.is_measured else _("Untested SSD, assumed")
     rows.append(Evidence(_named(what), milliseconds_range(ssd.low_ns, ssd.high_ns), ""))
     return tuple(rows)
 

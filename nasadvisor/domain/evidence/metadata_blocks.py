@@ -33,11 +33,11 @@ class BlockKind(StrEnum):
 KIND_NAMES: Final = {
     BlockKind.FILES: _("Files: owner, size, attributes"),
     BlockKind.DIRECTORIES: _("Directories"),
-    BlockKind.PLACES: _("Where the data lies"),
-    BlockKind.DEDUP: _("Table of deduplication"),
-    BlockKind.POOL: _("Of the pool itself"),
-    BlockKind.DATA: _("Content of files"),
-    BlockKind.VOLUMES: _("Content of volumes"),
+    BlockKind.PLACES: _("Location of the data"),
+    BlockKind.DEDUP: _("Deduplication table"),
+    BlockKind.POOL: _("Pool metadata"),
+    BlockKind.DATA: _("File contents"),
+    BlockKind.VOLUMES: _("Volume contents"),
 }
 
 OF_DATA: Final = frozenset({BlockKind.DATA, BlockKind.VOLUMES})

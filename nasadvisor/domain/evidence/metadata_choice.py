@@ -44,7 +44,7 @@ def advise_metadata(known: Known) -> MetadataAdvice:
 
 def _chosen(known: Known) -> tuple[Option | None, Statement]:
     if known.facts.leaves_of(VdevClass.SPECIAL):
-        return Option.NOTHING, Statement("metadata-special-there", _("The pool has special vdevs already."))
+        return Option.NOTHING, Statement("metadata-special-there", _("The pool already has special vdevs."))
     row = metadata_row(known)
     if row.answer in {Answer.NO, Answer.LITTLE}:
         return Option.NOTHING, row.because
@@ -65,14 +65,14 @@ def _by_size(known: Known, count: BlockCount) -> tuple[Option, Statement]:
         return Option.PROPERTY, known.cache_at_once.rule
     if known.facts.leaves_of(*CACHES) and share >= GHOSTS_HELP:
         template = _(
-            "The pool has a cache, and metadata still is {share} of the reads from the disks: {metadata} of it, with "
-            "an ARC of at most {arc}. Special vdevs would hold all of it."
+            "The pool has a cache, but metadata is still {share} of disk reads: {metadata} of metadata, with an ARC "
+            "of at most {arc}. Special vdevs would hold all of it."
         )
         return Option.SPECIAL, Statement("metadata-special", template, values)
     template = _(
-        "{metadata} of metadata do not fit beside data into an ARC of at most {arc}, and metadata is {share} of the "
-        "reads from the disks. Begin with what can be taken back: a cache on trial, with secondarycache=metadata. If "
-        "that is enough, nothing has to become part of the pool."
+        "{metadata} of metadata does not fit beside the data into an ARC of at most {arc}, and metadata is {share} of "
+        "disk reads. Start with what you can undo: a cache on trial with secondarycache=metadata. If that is enough, "
+        "the pool needs no special vdev."
     )
     return Option.METADATA, Statement("metadata-cache-first", template, values)
 
@@ -80,45 +80,45 @@ def _by_size(known: Known, count: BlockCount) -> tuple[Option, Statement]:
 def _more_of_the_arc(known: Known, values: dict[str, str]) -> Statement:
     if releases.METADATA_BALANCE.is_in(known.facts.tunables.zfs_version):
         template = _(
-            "All metadata of the pool takes up {metadata} of memory, and the ARC may take {arc}, so it needs no SSD. "
-            "A higher zfs_arc_meta_balance makes the ARC keep more metadata and less data."
+            "All metadata of the pool takes up {metadata} of memory, and the ARC may use {arc}, so no SSD is needed. "
+            "A higher zfs_arc_meta_balance keeps more metadata and less data in the ARC."
         )
         return Statement("metadata-arc-balance", template, values)
     template = _(
-        "All metadata of the pool takes up {metadata} of memory, and the ARC may take {arc}, so it needs no SSD. "
-        "zfs_arc_meta_limit_percent says how much of the ARC may be metadata, and zfs_arc_meta_min how much is kept."
+        "All metadata of the pool takes up {metadata} of memory, and the ARC may use {arc}, so no SSD is needed. "
+        "zfs_arc_meta_limit_percent limits the metadata in the ARC, and zfs_arc_meta_min sets how much of it is kept."
     )
     return Statement("metadata-arc-limit", template, values)
 
 
 def _not_counted(known: Known) -> Statement:
     template = _(
-        "Metadata is {share} of the reads from the disks. How much of it the pool holds was not looked at, so nothing "
-        "is chosen between memory, a cache and special vdevs: `nasadvisor advise {pool} --metadata` counts it."
+        "Metadata is {share} of disk reads. How much metadata the pool holds is unknown, so memory, a cache and "
+        "special vdevs cannot be compared yet. Run `nasadvisor advise {pool} --metadata` to count it."
     )
     values = {"share": percent(metadata_of_reads(known)), "pool": known.facts.name}
     return Statement("metadata-not-counted", template, values)
 
 
 def _looked_at(known: Known) -> Iterator[Statement]:
-    seen = _("Looked at: what was read in {time}, by the counters of OpenZFS.")
+    seen = _("Analysed: the reads of {time}, from the OpenZFS counters.")
     yield Statement("looked-counters", seen, {"time": duration(known.workload.seconds)})
     curve, counted = known.readable_curve, known.counted
     if curve:
-        template = _("Looked at: which blocks were read again in {time} (the curve).")
+        template = _("Analysed: which blocks were read again in {time} (the curve).")
         yield Statement("looked-curve", template, {"time": duration(curve.traced.seconds)})
     else:
-        yield Statement("not-looked-curve", _("Not looked at: which metadata is read again (the curve)."))
+        yield Statement("not-looked-curve", _("Not analysed: which metadata is read again (the curve)."))
     if counted is None:
-        yield Statement("not-looked-blocks", _("Not looked at: how much metadata the pool holds."))
+        yield Statement("not-looked-blocks", _("Not analysed: how much metadata the pool holds."))
     elif counted.count.is_partial:
         template = _(
-            "Looked at: the blocks of the pool, on {at}. Some could not be read, as where a pool is written to "
-            "meanwhile; what lies below them is missing, so take all sizes as the least."
+            "Analysed: the blocks of the pool, on {at}. Some could not be read, as can happen while the pool is "
+            "written to. Everything below them is missing, so treat all sizes as minimums."
         )
         yield Statement("looked-part", template, {"at": counted.count.at[:10]})
     else:
-        template = _("Looked at: all blocks of the pool, on {at}.")
+        template = _("Analysed: all blocks of the pool, on {at}.")
         yield Statement("looked-blocks", template, {"at": counted.count.at[:10]})
-    template = _("Not looked at: how long a walk through directories takes. Time one that is slow, before and after.")
+    template = _("Not analysed: how long walking through directories takes. Time a slow one before and after.")
     yield Statement("not-looked-walks", template)

@@ -34,30 +34,32 @@ def against_count(pool: Pool, load: Sample | None) -> Iterator[Refused]:
 
 
 def CountNotOnline(pool: Pool) -> Refused:  # noqa: N802
-    """Counting reads every block of metadata. A pool in trouble has no reads to spare."""
+    """A count reads every metadata block. A pool with faults has no reads to spare."""
     return Refused(
         "count-not-online",
-        _("Pool {pool} is {state}, so its blocks are not counted. Nothing was changed."),
+        _("Pool {pool} is {state}, so its blocks were not counted. Nothing was changed."),
         {"pool": pool.name, "state": pool.state},
     )
 
 
 def CountScan(pool: Pool) -> Refused:  # noqa: N802
-    """A scrub or a resilver reads all that a count would read, and wants to be through: a resilver above all."""
+    """A scrub or resilver reads everything a count would read. It should finish first, a resilver above all."""
     return Refused(
         "count-scan",
-        _("Pool {pool} is busy with a {scan}, which a count of its blocks would slow down. Try again when it is over."),
+        _("Pool {pool} is busy with a {scan}, which counting its blocks would slow down. Try again when it has ended."),
         {"pool": pool.name, "scan": pool.scan},
     )
 
 
 def CountBusy(pool: Pool, requests_per_s: float) -> Refused:  # noqa: N802
-    """A count reads all metadata from the disks that the users wait for, and is the less exact the more is written."""
+    """A count reads all metadata from the disks your users are waiting for. The more is written during the count, the
+    less exact it is.
+    """
     return Refused(
         "count-busy",
         _(
-            "Pool {pool} is busy: one of its disks was asked {requests} times a second. To count its blocks, all its "
-            "metadata has to be read, which its users would feel. Try again when it is quiet."
+            "Pool {pool} is busy: one of its disks handled {requests} requests/s. Counting its blocks means reading "
+            "all its metadata, which its users would notice. Try again when it is quiet."
         ),
         {"pool": pool.name, "requests": f"{requests_per_s:.0f}"},
     )

@@ -27,7 +27,7 @@ from nasadvisor.domain.units import GIB, align_up, size_text
 
 _LOST_SPECIAL: Final = Statement(
     "option-lost-special",
-    _("THE WHOLE POOL, if the special vdev dies. It must be as redundant as the data; it is not a cache."),
+    _("Danger: the whole pool, if the special vdev fails. It must be as redundant as the data; it is not a cache."),
 )
 
 
@@ -51,7 +51,7 @@ def special_row(known: Known) -> OptionRow:
     """Special vdevs: never more than advised, since they are part of the pool and mostly stay there."""
     if known.facts.leaves_of(VdevClass.SPECIAL):
         about = tuple(each for each in known.log.beside if each.code.startswith("special-"))
-        has = Statement("option-special-there", _("The pool has special vdevs; its new metadata is written there."))
+        has = Statement("option-special-there", _("The pool has special vdevs, which take its new metadata."))
         back = _special_back(known)
         return OptionRow(Option.SPECIAL, None, has, _LOST_SPECIAL, back, False, beside=about, is_there=True)
     judged, relief = _judged_metadata(known, None)
@@ -84,17 +84,17 @@ def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, R
         return judged_on(known, Answer.LITTLE, known.cache_at_once.rule), None
     share = metadata_of_reads(known)
     if share < GHOSTS_LITTLE:
-        template = _("{share} of the reads from the disks are metadata, and nothing else would be answered.")
+        template = _("Metadata is only {share} of disk reads, and no other reads would be served.")
         return judged_on(
             known, Answer.LITTLE, Statement("option-little-metadata", template, {"share": percent(share)})
         ), None
     if point is None:
-        template = _("It answers metadata only: at most {share} of the reads from the disks.")
+        template = _("It serves only metadata: at most {share} of disk reads.")
         because = Statement("option-metadata", template, {"share": percent(share)})
         return judged_on(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
     template = _(
-        "{share} of the reads from the disks are metadata, and it answers nothing else. By the curve, a cache of "
-        "{size} for everything would answer {served} of those."
+        "Metadata is {share} of disk reads, and only metadata would be served. By the curve, a cache of {size} for "
+        "all data would serve {served} of the metadata reads."
     )
     values = {"share": percent(share), "size": size_text(point.size_bytes), "served": percent(point.served_metadata)}
     because = Statement("option-metadata-curve", template, values)
@@ -113,16 +113,16 @@ def _metadata_cost(known: Known, point: CurvePoint | None) -> Cost | None:
 
 def _special_moves(known: Known) -> Statement:
     template = _(
-        "New metadata is written to SSDs; what is there stays on the disks until it is rewritten. {share} of the reads "
-        "from the disks are metadata."
+        "New metadata goes to SSDs; existing metadata stays on the disks until it is rewritten. Metadata is {share} "
+        "of disk reads."
     )
     return Statement("option-special", template, {"share": percent(metadata_of_reads(known))})
 
 
 def _special_size(known: Known) -> Statement:
     template = _(
-        "How much metadata the pool holds decides the size. `nasadvisor advise {pool} --metadata` counts it, and reads "
-        "all of it."
+        "The size depends on how much metadata the pool holds. `nasadvisor advise {pool} --metadata` counts it, and "
+        "reads all of it."
     )
     return Statement("option-special-size", template, {"pool": known.facts.name})
 
@@ -137,7 +137,7 @@ def _special_made(known: Known) -> tuple[Statement, ...]:
     counted = known.counted
     if counted is None:
         return ()
-    template = _("`{command}` would make it. NAS Advisor does not: it is part of the pool from then on.")
+    template = _("`{command}` would create it. NAS Advisor does not run it: the vdev then becomes part of the pool.")
     return (
         *special_in_words(counted.size),
         *moved_in_words(counted.count, counted.size, known.facts.tunables.zfs_version),
@@ -149,12 +149,12 @@ def _special_back(known: Known) -> Statement:
     """`alloc_bias` is a vdev property of OpenZFS after 2.4 (openzfs/zfs#18493), which platforms have taken over."""
     if known.has_raidz:
         template = _(
-            "No: it cannot be taken out of a raidz pool. Where OpenZFS knows the vdev property alloc_bias (after 2.4), "
-            "it can become a data vdev at the next import, and stays that."
+            "No: it cannot be removed from a raidz pool. Where OpenZFS has the vdev property alloc_bias (after 2.4), "
+            "it can become a data vdev at the next import and stays one."
         )
         return Statement("option-special-stays", template)
     template = _(
-        "Only by copying all of it back to the data disks, which OpenZFS does where none is raidz and all have one "
-        "ashift. It cannot be taken out of a raidz pool."
+        "Only by copying all of it back to the data disks, which OpenZFS does only if none is raidz and all have the "
+        "same ashift. It cannot be removed from a raidz pool."
     )
     return Statement("option-special-back", template)

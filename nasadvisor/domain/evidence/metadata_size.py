@@ -136,20 +136,20 @@ def special_in_words(size: SpecialSize) -> Iterator[Statement]:
     if size.cut_off:
         template = _(
             "At least {size} on each SSD: {metadata} of metadata today and {small} of data in blocks up to {cut}, "
-            "{grown} times as much once the pool is {full} full, and {free} left free, below which OpenZFS lets no "
-            "data in."
+            "{grown} times that once the pool is {full} full. {free} stays free; below that, OpenZFS accepts no data "
+            "there."
         )
         more = {"small": size_text(size.small_bytes), "cut": size_text(size.cut_off)}
         yield Statement("special-size-small", template, values | more)
     else:
         template = _(
-            "At least {size} on each SSD: {metadata} of metadata today, {grown} times as much once the pool is {full} "
-            "full, and {free} left free."
+            "At least {size} on each SSD: {metadata} of metadata today, {grown} times that once the pool is {full} "
+            "full, and {free} kept free."
         )
         yield Statement("special-size", template, values)
     template = _(
-        "{sides} SSDs that mirror each other, so that as many may die as of the data disks. If all of them die, THE "
-        "WHOLE POOL IS LOST."
+        "{sides} mirrored SSDs, so that as many can fail as among the data disks. Danger: if all of them fail, the "
+        "whole pool is lost."
     )
     yield Statement("special-sides", template, {"sides": str(size.sides)})
 
@@ -171,21 +171,21 @@ def moved_in_words(count: BlockCount, size: SpecialSize, zfs_version: str) -> It
     """What would still lie on the disks afterwards, and what brings it over."""
     values = {"metadata": size_text(size.metadata_bytes), "blocks": grouped(count.metadata_blocks)}
     template = _(
-        "Only what is written from then on goes there. The {metadata} of metadata that are there today, {blocks} "
-        "blocks, stay on the disks until they are rewritten."
+        "Only new writes go there. Today's {metadata} of metadata ({blocks} blocks) stays on the disks until it is "
+        "rewritten."
     )
     yield Statement("special-stays-behind", template, values)
     if releases.REWRITE.is_in(zfs_version):
         template = _(
-            "`zfs rewrite -r` on a directory rewrites the blocks of its files and what says where they lie; it "
-            "leaves directories themselves, and volumes. Each block that a snapshot holds takes up its space twice "
-            "until the snapshot is gone."
+            "`zfs rewrite -r` on a directory rewrites the blocks of its files and their block pointers, but not the "
+            "directories themselves and not volumes. Each block held by a snapshot takes up its space twice until the "
+            "snapshot is destroyed."
         )
         yield Statement("special-rewrite", template)
         return
     template = _(
-        "This OpenZFS has no `zfs rewrite` (2.3.4 and later have): a dataset comes over by being copied, with "
-        "`zfs send` and `zfs receive` into a new one on the same pool, which takes its space twice for that while."
+        "This OpenZFS has no `zfs rewrite` (2.3.4 and later have it). To move a dataset, copy it with `zfs send` and "
+        "`zfs receive` into a new one on the same pool; until you delete the old one, it takes up its space twice."
     )
     yield Statement("special-send", template)
 

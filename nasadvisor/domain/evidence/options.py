@@ -45,7 +45,7 @@ NAMES: Final = {
     Option.MEMORY: _("More memory"),
     Option.LOG: _("Log (SLOG)"),
     Option.CACHE: _("Cache (L2ARC)"),
-    Option.METADATA: _("Cache for metadata"),
+    Option.METADATA: _("Metadata-only cache"),
     Option.SPECIAL: _("Special vdevs"),
 }
 
@@ -212,7 +212,7 @@ class OptionsTable:
 
 
 NOTHING_LOST: Final = Statement("option-nothing-lost", _("Nothing."))
-COPIES_ONLY: Final = Statement("option-copies-only", _("Nothing: it holds copies only."))
+COPIES_ONLY: Final = Statement("option-copies-only", _("Nothing: it holds only copies."))
 AT_ANY_TIME: Final = Statement("option-back", _("Yes, at any time."))
 UNLESS_CHECKPOINT: Final = Statement("option-back-undo", _("Yes, except while the pool has a checkpoint."))
 

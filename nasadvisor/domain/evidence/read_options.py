@@ -38,10 +38,10 @@ CURVE_TELLS: Final = COUNTERS_END | {"metadata-only"}
 
 FOLLOW: Final = Statement(
     "option-follow-reads",
-    _("Following the reads for an hour or a day tells it for every size (`nasadvisor curve POOL`)."),
+    _("Trace reads for an hour or a day to get figures for every size (`nasadvisor curve POOL`)."),
 )
 
-_FULL_ARC: Final = Statement("option-arc-fills", _("The ARC must be full first."))
+_FULL_ARC: Final = Statement("option-arc-fills", _("The ARC must fill up first."))
 
 
 def memory_row(known: Known) -> OptionRow:
@@ -90,7 +90,7 @@ def _would_tell(known: Known, is_there: bool) -> tuple[Statement, ...]:
     """What tells where counters do not: following the reads, and where that was done, switching the cache there is."""
     if not (known.readable_curve and known.readable_curve.tells_size):
         return (FOLLOW,)
-    template = _("Switching the cache off and on for some days tells it: `nasadvisor switching {pool} --start`.")
+    template = _("A randomised cache test over some days shows it: `nasadvisor switching {pool} --start`.")
     return (Statement("option-switch", template, {"pool": known.facts.name}),) if is_there else ()
 
 
@@ -113,7 +113,7 @@ def against_all(known: Known) -> Verdict | None:
     share = read_waiting_share(known.workload)
     if share >= READ_WAITING_SHARE:
         return None
-    template = _("Programs wait for reads from the disks only {share} of the time.")
+    template = _("Programs wait for disk reads only {share} of the time.")
     return judged_on(known, Answer.NO, Statement("option-no-waits", template, {"share": percent(share)}))
 
 
@@ -124,8 +124,7 @@ def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
     point = _memory_point(known)
     if point:
         template = _(
-            "{more} more for the ARC would answer about {share} ({low} to {high}) of the reads that now go to the "
-            "disks."
+            "{more} more for the ARC would serve about {share} ({low} to {high}) of the reads that now go to the disks."
         )
         bounds = {"share": percent(point.served), "low": percent(point.low), "high": percent(point.high)}
         because = Statement("option-memory-curve", template, {"more": size_text(point.more_bytes), **bounds})
@@ -133,7 +132,7 @@ def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
         answer = Answer.HELPS if point.served >= GHOSTS_HELP else Answer.LITTLE
         return judged_on(known, answer, because), relief, point.more_bytes
     share, more = own_ghost_share(known.workload), known.workload.sample.levels.arc_target_bytes
-    template = _("About {more} more for the ARC would answer at least {share} of the reads that now go to the disks.")
+    template = _("About {more} more for the ARC would serve at least {share} of the reads that now go to the disks.")
     because = Statement("option-memory", template, {"more": size_text(more), "share": percent(share)})
     answer = Answer.HELPS if share >= GHOSTS_HELP else Answer.CANNOT_TELL  # of still more memory they tell nothing
     return judged_on(known, answer, because), Relief(Waiting.READS, share, None), more

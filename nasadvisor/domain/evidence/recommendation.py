@@ -35,7 +35,7 @@ class Recommendation:
     is_measured: bool
 
 
-BY_CURVE: Final = Statement("need-size-curve", _("because a larger one brings less for each GiB, by the cache curve."))
+BY_CURVE: Final = Statement("need-size-curve", _("because a larger one gains less per GiB, by the cache curve."))
 
 
 def cache_size_by(
@@ -62,7 +62,7 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
             size_bytes,
             Statement(
                 "usual-log",
-                _("because no synchronous writes were seen yet; logs rarely hold more than {size}."),
+                _("because no synchronous writes have been recorded yet; logs rarely hold more than {size}."),
                 {"size": size_text(size_bytes)},
             ),
             False,
@@ -82,8 +82,8 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
         template = _("because OpenZFS lets at most {most} wait in a log (zfs_wrlog_data_max), and this is twice that.")
         return Recommendation(size_bytes, Statement("most-log", template, values), True)
     template = _(
-        "because at most {ingest}/s were written synchronously: five transaction groups of up to {txg}, twice over, "
-        "are {held}, and the next whole GiB has room for them."
+        "because synchronous writes peaked at {ingest}/s: five transaction groups of up to {txg}, doubled for safety, "
+        "are {held}, rounded up to the next GiB."
     )
     return Recommendation(size_bytes, Statement("measured-log", template, values), True)
 
@@ -130,10 +130,12 @@ def recommend_cache(workload: Workload) -> Recommendation | None:
         "share": percent(HEADER_SHARE),
     }
     if most_bytes < wanted:
-        template = _("because its headers take {memory} of memory at blocks of {block}: {share} of the ARC, not more.")
+        template = _(
+            "because its headers, with blocks of {block}, take {memory} of memory: the limit of {share} of the ARC."
+        )
         return Recommendation(size_bytes, Statement("memory-cache", template, values), True)
     template = _(
-        "because the ARC holds {arc}: up to five times that is useful at first, for {memory} of memory at blocks of "
-        "{block}."
+        "because the ARC holds {arc}: up to five times that is useful at first, and with blocks of {block} its "
+        "headers take {memory} of memory."
     )
     return Recommendation(size_bytes, Statement("measured-cache", template, values), True)

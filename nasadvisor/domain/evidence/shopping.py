@@ -116,10 +116,10 @@ def _years(cost: Cost, price: Price) -> float:
 
 def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
     protection = Need(
-        Statement("need-protection", _("Power-loss protection, said in its data sheet.")),
+        Statement("need-protection", _("Power-loss protection, stated in the data sheet.")),
         Statement(
             "need-protection-why",
-            _("Then what it reported as written outlives a power cut, and it need not wait for its flash."),
+            _("Writes it has acknowledged then survive a power cut, and it does not have to wait for its flash."),
         ),
     )
     size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
@@ -130,8 +130,8 @@ def _flush(known: Known, commit: CommitTime) -> Need:
     at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
     most_ns = min(GOOD_COMMIT_NS, commit.likely_ns / GAIN_HELPS)
     writers = str(max(1, ceil(at_once)))
-    what = _("A synchronous write of 4 KiB, with its flush, within {time}; {writers} at a time.")
-    why = _("The pool takes {pool} for each of {commits} commits/s in busy times, so about {writers} at once.")
+    what = _("A synchronous write of 4 KiB, including its flush, in at most {time}; {writers} at a time.")
+    why = _("Under load, the pool takes {pool} for each of {commits} commits/s, so about {writers} run at once.")
     values = {"pool": milliseconds(commit.likely_ns), "commits": rate(known.workload.commits_per_s)}
     return Need(
         Statement("need-flush", what, {"time": milliseconds(most_ns), "writers": writers}),
@@ -143,10 +143,8 @@ def _stream(known: Known) -> Iterator[Need]:
     """How much it must take; nothing where any SSD takes it."""
     stream = known.workload.busy_sync_bytes_per_s * known.workload.block_overhead
     if stream >= STREAM_BYTES_PER_S:
-        what = _(
-            "It must keep up writes of {stream}/s for as long as programs write, not only until its fast part is full."
-        )
-        why = _("So much is written synchronously in busy times, with what the ZIL adds to it.")
+        what = _("Sustained writes of {stream}/s for as long as programs write, not only until its fast cache is full.")
+        why = _("This is the rate of synchronous writes under load, including the overhead of the ZIL.")
         values = {"stream": size_text(int(stream))}
         yield Need(Statement("need-stream", what, values), Statement("need-stream-why", why))
 
@@ -156,18 +154,18 @@ def _endurance(cost: Cost) -> Need:
     years = str(SERVICE_YEARS)
     total = terabytes_text(cost.written_bytes_per_year * SERVICE_YEARS)
     values = {"total": total, "day": gigabytes_text(day), "years": years}
-    why = Statement("need-endurance-why", _("So much would be written to it at the pace that was watched."))
+    why = Statement("need-endurance-why", _("This much would be written to it at the rate recorded so far."))
     if day > MOST_BYTES_A_DAY:
-        what = _("No SSD lasts for this: {day} a day are {total} written (TBW) in {years} years.")
+        what = _("No SSD lasts for this: {day} a day is {total} written (TBW) in {years} years.")
         return Need(Statement("need-too-much-endurance", what, values), why)
-    what = _("An endurance of at least {total} written (TBW): {day} a day for {years} years.")
+    what = _("Endurance of at least {total} written (TBW): {day} a day for {years} years.")
     return Need(Statement("need-endurance", what, values), why)
 
 
 def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:
     protection = Need(
         Statement("need-no-protection", _("No power-loss protection is needed.")),
-        Statement("need-no-protection-why", _("A cache holds copies only.")),
+        Statement("need-no-protection-why", _("A cache holds only copies.")),
     )
     size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
     said = known.recommended_cache
@@ -177,8 +175,10 @@ def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:
 def _most_endurance(cost: Cost) -> Need:
     """What lies on a cache already is not written to it again, so the pace that was watched is the most."""
     day = cost.written_bytes_per_year / DAYS_PER_YEAR
-    what = _("An endurance for up to {day} a day at first; {total} written (TBW) in {years} years is the most.")
+    what = _("Endurance for up to {day} a day at first; at most {total} written (TBW) in {years} years.")
     total = terabytes_text(cost.written_bytes_per_year * SERVICE_YEARS)
-    why = _("So much the ARC drops a day. What lies on the cache already is not written again, so it becomes less.")
+    why = _(
+        "This is how much the ARC evicts per day. Blocks already in the cache are not written again, so the rate falls."
+    )
     values = {"total": total, "day": gigabytes_text(day), "years": str(SERVICE_YEARS)}
     return Need(Statement("need-most-endurance", what, values), Statement("need-most-endurance-why", why))

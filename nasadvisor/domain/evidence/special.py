@@ -18,13 +18,13 @@ def about_special(workload: Workload, facts: PoolFacts) -> Iterator[Statement]:
     values = {"day": size_text(int(synchronous * workload.block_overhead * DAY_S))}
     if facts.tunables.zil_on_special:
         template = _(
-            "Without a log, this OpenZFS writes the ZIL to the special vdevs, so they already do what a log would. A "
-            "log would take {day} of writing a day off them."
+            "Without a log, this OpenZFS writes the ZIL to the special vdevs, so they already do the work of a log. A "
+            "log would relieve them of {day} of writes a day."
         )
         yield Statement("special-takes-zil", template, values)
         return
     template = _(
-        "The special vdevs do not take the ZIL with this OpenZFS. From 2.4 on they do where there is no log: an update "
-        "may do what a log would, and writes {day} a day to them."
+        "With this OpenZFS, the special vdevs do not take the ZIL. From 2.4 on, they do if there is no log: an update "
+        "may do the work of a log, and writes {day} a day to them."
     )
     yield Statement("special-later", template, values)

@@ -11,42 +11,42 @@ from nasadvisor.domain.statements import gettext_noop as _
 SAME: Final = 0.0005
 """Less than 0.05 % is said as no difference at all."""
 
-CARRIED_OUT: Final = Statement("switching-done", _("It was carried out to its end."))
+CARRIED_OUT: Final = Statement("switching-done", _("The test ran to completion."))
 CACHE_LOST: Final = Statement(
-    "switching-cache-gone", _("Somebody took a cache out of the pool, so there was nothing more to switch.")
+    "switching-cache-gone", _("A cache was removed from the pool, so there was nothing left to switch.")
 )
-TAKEN_BACK: Final = Statement("switching-taken-back", _("The run that had added the cache was taken back."))
+TAKEN_BACK: Final = Statement("switching-taken-back", _("The run that added the cache was undone."))
 
 
 def stopped_by(name: str) -> Statement:
     """Somebody ended it before its time."""
-    return Statement("switching-stopped", _("{by} stopped it before its end."), {"by": name})
+    return Statement("switching-stopped", _("{by} stopped the test early."), {"by": name})
 
 
 def effect_in_words(effect: SwitchEffect | None, pairs: int) -> Statement:
     """What the switches say; `pairs` is how many could be compared."""
     if effect is None:
         template = _(
-            "Too little to compare: {pairs} pairs of periods, with and without the cache, in which programs read. "
-            "{needed} are the fewest that tell anything."
+            "Not enough data: {pairs} pairs of periods, with and without the cache, in which programs read. At least "
+            "{needed} are needed."
         )
         return Statement("switch-too-few", template, {"pairs": str(pairs), "needed": str(FEWEST_PAIRS)})
     between: dict[str, str | Statement] = {"low": _change(effect.low), "high": _change(effect.high)}
     if not effect.is_found:
         template = _(
-            "No difference that could not be accident: with the cache, a read takes the devices between {low} and "
-            "{high}. Were the cache of no use, accident alone would show as much in {chance} of cases."
+            "No statistically significant difference: with the cache, the devices take between {low} and {high} per "
+            "read. If the cache had no effect, chance alone would show as much in {chance} of cases."
         )
         return Statement("switch-no-difference", template, {**between, "chance": percent(effect.probability)})
     template = (
         _(
-            "The cache helps: with it, a read takes the devices {change} (between {low} and {high}). Were it of no "
-            "use, accident alone would show as much once in {odds} times."
+            "The cache helps: with it, the devices take {change} per read (between {low} and {high}). If it had no "
+            "effect, chance alone would show as much one time in {odds}."
         )
         if effect.factor < 1
         else _(
-            "The cache does harm: with it, a read takes the devices {change} (between {low} and {high}). Were it of no "
-            "use, accident alone would show as much once in {odds} times."
+            "The cache makes reads slower: with it, the devices take {change} per read (between {low} and {high}). If "
+            "it had no effect, chance alone would show as much one time in {odds}."
         )
     )
     code = "switch-helps" if effect.factor < 1 else "switch-harms"
@@ -73,14 +73,14 @@ def not_back(record: CacheSwitching) -> Finding | None:
     return Finding(
         "switched-cache-out",
         _(
-            "Switching left a cache of pool {pool} out of service: {why} It is retried automatically; to "
-            "try it now: nasadvisor switching {pool} --stop"
+            "The randomised test left a cache of pool {pool} out of service: {why} It is retried automatically; to "
+            "try now: nasadvisor switching {pool} --stop"
         ),
         {"pool": record.pool_name, "why": record.problem},
         Level.WARNING,
         _(
-            "A cache holds only copies, so nothing is lost: reads are slower than they could be. The pool "
-            "keeps which of its caches are out of service, also over a restart."
+            "A cache holds only copies, so nothing is lost, but reads are slower than they could be. The pool "
+            "remembers which of its caches are out of service, even after a restart."
         ),
         subject=record.pool_guid,
         step=NextStep.LOOK_AT_POOL,
@@ -91,7 +91,7 @@ def not_back(record: CacheSwitching) -> Finding | None:
 def _change(factor: float) -> Statement:
     """A factor as so much less or more."""
     if abs(factor - 1) < SAME:
-        return Statement("as-much-time", _("as much time"))
+        return Statement("as-much-time", _("the same time"))
     if factor < 1:
         return Statement("less-time", _("{share} less time"), {"share": percent(1 - factor)})
     return Statement("more-time", _("{share} more time"), {"share": percent(factor - 1)})

@@ -8,7 +8,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 
 _NOTHING_SEEN = Statement(
     "nothing-seen",
-    _("What programs do on this pool has not been watched yet, so nothing shows that it would help."),
+    _("The workload of this pool has not been recorded yet, so there is no evidence that it would help."),
 )
 
 NOTHING_SEEN = Wanted(Want(False, 0, _NOTHING_SEEN), Want(False, 0, _NOTHING_SEEN))

@@ -82,8 +82,8 @@ KINDS: Final = (
 _LOST_LOG: Final = Statement(
     "option-lost-log",
     _(
-        "Nothing while one side of the mirror lives. If both die together with the machine, the last seconds of "
-        "synchronous writes; of a single log one dead SSD is enough for that."
+        "Nothing while one side of the mirror works. If both sides and the host fail together, the last seconds of "
+        "synchronous writes; with a single log, one failed SSD is enough for that."
     ),
 )
 
@@ -92,7 +92,7 @@ def nothing_row(known: Known, waits: Waits) -> OptionRow:
     """What programs wait for today, and what is at risk."""
     values = {"commits": duration(waits.of(Waiting.COMMITS)), "reads": duration(waits.of(Waiting.READS))}
     template = (
-        _("Programs wait {reads} a day for disk reads; how long for synchronous writes cannot be told.")
+        _("Programs wait {reads} a day for disk reads; the wait for synchronous writes is unknown.")
         if waits.commits is None
         else _("Programs wait {commits} a day for synchronous writes and {reads} for disk reads.")
     )
@@ -101,7 +101,7 @@ def nothing_row(known: Known, waits: Waits) -> OptionRow:
         Option.NOTHING,
         None,
         Statement("option-nothing", template, values),
-        lost=at_risk or Statement("option-as-today", _("Nothing more than today.")),
+        lost=at_risk or Statement("option-as-today", _("Nothing beyond today's risk.")),
         cost=Cost(),
     )
 
@@ -113,7 +113,7 @@ def property_row(known: Known, memory: OptionRow) -> OptionRow:
     if not found:
         because = Statement(
             "option-no-setting",
-            _("No ZFS property is holding this pool back."),
+            _("The verdicts name no ZFS property that holds this pool back."),
         )
         return OptionRow(
             Option.PROPERTY,
@@ -125,7 +125,9 @@ def property_row(known: Known, memory: OptionRow) -> OptionRow:
             missing=watch_longer(wait_s),
         )
     is_memory = found[0].code == ARC_LIMIT
-    set_and_see = Statement("option-set-and-see", _("What it gains shows once it is set: watch a day, and compare."))
+    set_and_see = Statement(
+        "option-set-and-see", _("The gain shows once it is set: collect data for a day, then compare.")
+    )
     return OptionRow(
         Option.PROPERTY,
         memory.answer if is_memory else Answer.CANNOT_TELL,
@@ -203,10 +205,10 @@ def _most_in_line_ns(ssd: SsdTime) -> float:
 
 
 def _probe_pool(known: Known) -> Statement:
-    template = _("A measurement of the pool itself, some minutes long: `nasadvisor probe {pool}`.")
+    template = _("A measurement of the pool that takes a few minutes: `nasadvisor probe {pool}`.")
     return Statement("option-probe-pool", template, {"pool": known.facts.name})
 
 
 def _test_ssd(known: Known) -> Statement:
-    template = _("A test of the SSD, some minutes long: `nasadvisor probe {pool} --disk DISK`.")
+    template = _("A test of the SSD that takes a few minutes: `nasadvisor probe {pool} --disk DISK`.")
     return Statement("option-test-ssd", template, {"pool": known.facts.name})

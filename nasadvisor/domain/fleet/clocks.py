@@ -26,18 +26,18 @@ def clock_findings(node: str, ahead: timedelta) -> Iterator[Finding]:
         return
     values = {"node": node, "difference": duration(round(abs(ahead).total_seconds()))}
     explanation = _(
-        "A host dates what it tells by its own clock, so its graphs, runs and readings are shown at a wrong time. "
-        "Nothing is lost, and runs go on as they should. If all hosts say so, it is the console's clock that is wrong."
+        "A host timestamps its data with its own clock, so its graphs, runs and readings appear at the wrong time. "
+        "Nothing is lost, and runs continue normally. If every host shows this, the console's clock is wrong."
     )
     if ahead > timedelta():
         template = _(
-            "The clock of {node} is {difference} ahead of the console's. Set it there, with chrony or "
-            "systemd-timesyncd installed: `timedatectl set-ntp true`."
+            "The clock of {node} is {difference} ahead of the console's. Set it there with `timedatectl set-ntp "
+            "true`, which requires chrony or systemd-timesyncd."
         )
         yield Finding("clock-ahead", template, values, Level.WARNING, explanation, subject=node)
     else:
         template = _(
-            "The clock of {node} is {difference} behind the console's. Set it there, with chrony or "
-            "systemd-timesyncd installed: `timedatectl set-ntp true`."
+            "The clock of {node} is {difference} behind the console's. Set it there with `timedatectl set-ntp true`, "
+            "which requires chrony or systemd-timesyncd."
         )
         yield Finding("clock-behind", template, values, Level.WARNING, explanation, subject=node)

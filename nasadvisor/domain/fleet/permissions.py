@@ -44,36 +44,37 @@ def may_not(group: Verbs) -> Refused:
 
 
 def MayNotMeasure() -> Refused:  # noqa: N802
-    """Whoever runs the host has set it so: a measurement writes to a pool, and wears an SSD a little."""
+    """The host's administrator has configured this: a measurement writes to a pool and wears an SSD slightly."""
     return Refused(
         "console-may-not-measure",
         _(
-            "This host lets no console measure by writing or have disks test themselves (NASADVISOR_CONSOLE_MAY in "
-            "/etc/nasadvisor/environment there). Nothing was done. On the host, `nasadvisor probe` measures."
+            "This host does not allow a console to run write benchmarks or disk self-tests (NASADVISOR_CONSOLE_MAY in "
+            "/etc/nasadvisor/environment there). Nothing was done. On the host, use `nasadvisor probe` to measure."
         ),
     )
 
 
 def MayNotChange() -> Refused:  # noqa: N802
-    """Whoever runs the host has set it so: even a console that somebody else has taken over cannot then have a pool
-    changed.
-    """
+    """The host's administrator has configured this, so even a console that was taken over cannot change a pool."""
     return Refused(
         "console-may-not-change",
         _(
-            "This host lets no console change its pools (NASADVISOR_CONSOLE_MAY in /etc/nasadvisor/environment there). "
-            "Nothing was changed. On the host, `nasadvisor plan` and `nasadvisor apply` do it."
+            "This host does not allow a console to change its pools (NASADVISOR_CONSOLE_MAY in "
+            "/etc/nasadvisor/environment there). Nothing was changed. On the host, use `nasadvisor plan` and "
+            "`nasadvisor apply`."
         ),
     )
 
 
 def MayNotUndo() -> Refused:  # noqa: N802
-    """Whoever runs the host has set it so. Trials still end automatically, since the host does that alone."""
+    """The host's administrator has configured this. Trials still end automatically, because the
+    host ends them itself.
+    """
     return Refused(
         "console-may-not-undo",
         _(
-            "This host lets no console take runs back (NASADVISOR_CONSOLE_MAY in /etc/nasadvisor/environment there). "
-            "Nothing was changed. On the host, `nasadvisor undo` does it."
+            "This host does not allow a console to undo runs (NASADVISOR_CONSOLE_MAY in /etc/nasadvisor/environment "
+            "there). Nothing was changed. On the host, use `nasadvisor undo`."
         ),
     )
 

@@ -40,12 +40,12 @@ def in_evidence(rewrites: Iterable[Rewrite], pool: str, watched_since: float) ->
     if not found:
         return None
     template = _(
-        "While pool {pool} was watched, data of {datasets} were moved between storage tiers ({size}). That counts here "
-        "as if programs had done it. Judge again once it was watched for as long without."
+        "While pool {pool} was monitored, data of {datasets} was moved between storage tiers ({size}). This counts as "
+        "if programs had done it. Judge the pool again after monitoring it equally long without such moves."
     )
     explanation = _(
-        "A tiering job of the platform reads each file and writes it again. OpenZFS counts a scrub by itself, but such "
-        "a job among what programs do, and nothing tells the two apart afterwards."
+        "A tiering job of the platform reads each file and writes it again. OpenZFS counts a scrub separately, but "
+        "counts such a job as program I/O; the two cannot be separated afterwards."
     )
     return Finding("rewrites-in-load", template, {"pool": pool, **_values(found)}, Level.WARNING, explanation)
 
@@ -56,10 +56,10 @@ def in_wear(rewrites: Iterable[Rewrite], pools: Iterable[str], now: float) -> Fi
     if not found:
         return None
     template = _(
-        "In the last {days} days data of {datasets} were moved between storage tiers ({size}). The forecast takes "
-        "these writes for usual ones; without them the disk wears slower."
+        "In the last {days} days, data of {datasets} was moved between storage tiers ({size}). The forecast treats "
+        "these writes as normal; without them the disk wears more slowly."
     )
-    explanation = _("A tiering job of the platform writes each file again, to the SSDs or off them.")
+    explanation = _("A tiering job of the platform rewrites each file, onto the SSDs or off them.")
     return Finding("rewrites-in-wear", template, {"days": str(WEAR_DAYS), **_values(found)}, Level.INFO, explanation)
 
 

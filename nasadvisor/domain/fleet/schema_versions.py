@@ -79,17 +79,18 @@ def difference(node: str, theirs: SchemaVersions | None, ours: SchemaVersions) -
 _SENTENCES: Final = {
     Age.OLDER: (
         _(
-            "{node} has an older release of NAS Advisor ({release}) than this console ({ours}). It is read and sampled "
-            "as before, and its runs can be finished and undone. Update the package nasadvisor there before a new plan."
+            "{node} has an older release of NAS Advisor ({release}) than this console ({ours}). It is still read and "
+            "sampled, and its runs can be finished and undone. Update the package nasadvisor there before you create "
+            "a new plan."
         ),
-        _("Each release reads what earlier ones wrote, but an older host may refuse what this console asks of it."),
+        _("Each release can read data from earlier ones, but an older host may refuse requests from this console."),
     ),
     Age.NEWER: (
         _(
-            "{node} has a newer release of NAS Advisor ({release}) than this console ({ours}), which cannot read all "
-            "that it tells: what you see here of it may be old or missing. Update NAS Advisor on the console's "
-            "machine. `nasadvisor` on {node} itself shows and undoes everything."
+            "{node} has a newer release of NAS Advisor ({release}) than this console ({ours}), which cannot read "
+            "everything it sends: its data here may be old or missing. Update NAS Advisor on the console's host. "
+            "`nasadvisor` on {node} itself shows and undoes everything."
         ),
-        _("What an older release cannot read it does not guess. Nothing is lost: the host keeps its own records."),
+        _("An older release does not guess at data it cannot read. Nothing is lost: the host keeps its own records."),
     ),
 }

@@ -24,14 +24,14 @@ HOTTEST_DISK_CELSIUS: Final = 70
 
 CRITICAL_WARNINGS: Final = {
     "spare-below-threshold": _(
-        "The spare blocks of the disk {disk} are below its threshold. Replace it as soon as you can."
+        "The spare blocks of the disk {disk} are below the threshold. Replace it as soon as possible."
     ),
     "reliability-degraded": _(
-        "Errors have degraded the reliability of the disk {disk}. Replace it as soon as you can."
+        "Errors have degraded the reliability of the disk {disk}. Replace it as soon as possible."
     ),
-    "media-read-only": _("The disk {disk} has become read-only. Replace it as soon as you can."),
+    "media-read-only": _("The disk {disk} has become read-only. Replace it as soon as possible."),
     "persistent-memory-unreliable": _(
-        "The persistent memory of the disk {disk} has become unreliable. Replace it as soon as you can."
+        "The persistent memory of the disk {disk} has become unreliable. Replace it as soon as possible."
     ),
 }
 """Bits of the NVMe critical warning, by the names that `smart.reading` gives them."""
@@ -46,7 +46,7 @@ FEW_CRC: Final = 4
 NO_FAULT: Final = frozenset({"indicator-conflict"})
 """Warnings that say something about the figures of a disk and nothing about how it is."""
 
-UNKNOWN: Final = Statement("unknown-reason", _("nobody knows why"))
+UNKNOWN: Final = Statement("unknown-reason", _("reason unknown"))
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ def unanswered(disk: Subject, problem: Statement | None) -> Finding:
     """That a disk should have answered and did not; `problem` is why, None where nobody knows."""
     finding = Finding(
         "disk-unanswered",
-        _("The disk {disk} does not answer when asked for its health: {problem}"),
+        _("The disk {disk} does not respond to health checks: {problem}"),
         {"disk": disk.label, "problem": problem or UNKNOWN},
         Level.WARNING,
-        _("A disk that stops answering such questions often fails soon after. Check its cable first."),
+        _("A disk that stops responding often fails soon after. Check its cable first."),
     )
     return placed(disk, finding)
 
@@ -97,7 +97,7 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
             _("The disk {disk} reports that it is failing (SMART status FAILED). Replace it as soon as possible."),
             {"disk": disk.label},
             Level.CRITICAL,
-            _("Drives that report this rarely last long."),
+            _("Disks that report this rarely last long."),
         )
     for code, template in CRITICAL_WARNINGS.items():
         if code in reading.warnings:
@@ -106,26 +106,26 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
                 template,
                 {"disk": disk.label},
                 Level.CRITICAL,
-                _("It is one of the critical warnings of the NVMe standard."),
+                _("This is one of the critical warnings defined by the NVMe standard."),
             )
     if "prefail-below-threshold" in reading.exit_bits and reading.passed is not False:
         yield Finding(
             "disk-prefail",
-            _("An attribute of the disk {disk} that foretells failure is at its threshold."),
+            _("A pre-failure attribute of the disk {disk} has reached its threshold."),
             {"disk": disk.label},
             Level.WARNING,
-            _("The vendor set this threshold for disks that are likely to fail soon. Have a replacement ready."),
+            _("The vendor sets this threshold for disks that are likely to fail soon. Have a replacement ready."),
         )
     is_only_hinted = not reading.self_tests.finished and "self-test-log-has-errors" in reading.exit_bits
     if reading.self_tests.failed or is_only_hinted:
         yield Finding(
             "self-test-failed",
-            _("A self-test of the disk {disk} failed, and no extended one has passed since."),
+            _("A self-test of the disk {disk} failed, and no extended test has passed since."),
             {"disk": disk.label},
             Level.WARNING,
             _(
-                "A self-test reads the disk and checks its electronics; a failed one mostly means unreadable sectors. "
-                "A short one that passes proves nothing: only an extended one reads the whole disk."
+                "A self-test reads the disk and checks its electronics; a failure usually means unreadable sectors. A "
+                "short test that passes proves nothing: only an extended test reads the whole disk."
             ),
             measure=reading.self_tests.failed,
         )
@@ -140,8 +140,8 @@ def _power_loss(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
             {"disk": disk.label},
             Level.CRITICAL if "log" in disk.role else Level.WARNING,
             _(
-                "What it has acknowledged but not yet written to flash can be lost at a power cut. For a log that is "
-                "exactly what it is there to keep."
+                "A power cut can lose data that the disk has acknowledged but not yet written to flash. Keeping "
+                "exactly that data is the purpose of a log."
             ),
         )
 
@@ -150,7 +150,7 @@ def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.media_errors:
         yield Finding(
             "media-errors",
-            _("The disk {disk} has returned {count} media errors: data it could not read back."),
+            _("The disk {disk} has reported media errors ({count} so far): data that it could not read back."),
             {"disk": disk.label, "count": str(reading.media_errors)},
             Level.WARNING,
             _("A redundant pool repairs these. Acknowledge the alert to be notified again only if the number rises."),
@@ -159,10 +159,13 @@ def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.pending:
         yield Finding(
             "pending-sectors",
-            _("The disk {disk} cannot read {count} of its sectors at the moment."),
+            _("The disk {disk} currently cannot read {count} of its sectors."),
             {"disk": disk.label, "count": str(reading.pending)},
             Level.WARNING,
-            _("They are replaced when they are written again. A scrub does that for those that hold data."),
+            _(
+                "They are replaced when they are next written. In a redundant pool, a scrub does this for sectors "
+                "that hold data."
+            ),
             measure=reading.pending,
         )
     if reading.reallocated:
@@ -181,7 +184,7 @@ def _wear(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if percent is None or percent < WORN_PERCENT:
         return
     template = (
-        _("The disk {disk} has used up its rated endurance ({percent} %).")
+        _("The disk {disk} has reached the end of its rated endurance ({percent} % used).")
         if percent >= RATED_PERCENT
         else _("The disk {disk} has used {percent} % of its rated endurance.")
     )
@@ -191,8 +194,8 @@ def _wear(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
         {"disk": disk.label, "percent": f"{percent:.0f}"},
         Level.WARNING,
         _(
-            "The rating is what the maker promises, not the day of failure: most drives go on beyond it. Data that is "
-            "left without power may fade sooner. Plan the replacement, and watch errors and spare blocks."
+            "The rating is what the vendor guarantees, not the date of failure: most disks last longer. Without "
+            "power, such a disk may lose data sooner. Plan the replacement, and watch errors and spare blocks."
         ),
         measure=int(percent),
     )
@@ -203,16 +206,16 @@ def _temperature(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     is_above = now is not None and now > limit
     if is_above or "temperature-out-of-range" in reading.warnings:
         template = (
-            _("The disk {disk} is too hot: {celsius} °C, more than the {limit} °C that it may have.")
+            _("The disk {disk} is too hot: {celsius} °C (limit: {limit} °C).")
             if is_above
-            else _("The disk {disk} says that it is too hot or too cold: {celsius} °C.")
+            else _("The disk {disk} reports that it is too hot or too cold: {celsius} °C.")
         )
         yield Finding(
             "too-hot",
             template,
             {"disk": disk.label, "celsius": "?" if now is None else str(now), "limit": str(limit)},
             Level.WARNING,
-            _("Heat makes disks slower and shortens their life. Look at fans, dust and the room."),
+            _("Heat slows disks down and shortens their life. Check fans, dust and room temperature."),
         )
 
 
@@ -247,25 +250,25 @@ def _grown(disk: Subject, reallocated: Growth | None, crc: Growth | None) -> Ite
             "reallocated-growing",
             _(
                 "The disk {disk} has replaced {more} more bad sectors or blocks in the last {days} days ({count} in "
-                "all). Have a replacement ready."
+                "total). Have a replacement ready."
             ),
             figures(reallocated),
             Level.WARNING,
-            _("A disk that keeps replacing sectors often fails within months. What was readable was kept."),
+            _("A disk that keeps replacing sectors often fails within months. Readable data was kept."),
             measure=reallocated.now,
         )
     if crc and crc.more >= FEW_CRC:
         yield Finding(
             "crc-growing",
             _(
-                "{more} transfers to or from the disk {disk} arrived damaged in the last {days} days "
-                "({count} in all). Check its cable and slot, and change the cable if it continues."
+                "{more} transfers to or from the disk {disk} arrived corrupted in the last {days} days ({count} in "
+                "total). Check its cable and slot, and replace the cable if it continues."
             ),
             figures(crc),
             Level.WARNING,
             _(
-                "Damaged transfers are noticed and made again, so no data is lost. They cost time, and such a "
-                "connection can drop the disk out of its pool. The count never falls; it is growth that matters."
+                "Corrupted transfers are detected and repeated, so no data is lost. They cost time, and such a "
+                "connection can drop the disk out of its pool. The count never falls; only growth matters."
             ),
             measure=crc.now,
         )

@@ -58,7 +58,7 @@ def findings_of(
             ),
             {"node": inventory.host.node},
             Level.WARNING,
-            explanation=_("Without its tools neither pools nor what their disks hold can be seen."),
+            explanation=_("Without its tools, neither the pools nor the contents of their disks can be read."),
         )
         return (missing,)
     grown = growth or {}
@@ -85,27 +85,31 @@ def _of_logs_and_caches(pool: Pool, host: Host) -> Iterator[Finding]:
     if pool.multihost and pool.logs and releases.MULTIHOST_HOLE.is_in(version):
         yield Finding(
             "bug-multihost-hole",
-            _("Do not take the log of pool {pool} out with OpenZFS {version}: the pool could not be imported again."),
+            _(
+                "Do not remove the log of pool {pool} with OpenZFS {version}: the pool could not be imported "
+                "afterwards."
+            ),
             values,
             Level.WARNING,
             _(
-                "Pool {pool} has multihost=on. A log that is removed leaves a hole in the layout, and this release "
-                "then refuses the import as in use by another host (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4."
+                "Pool {pool} has multihost=on. Removing a log leaves a hole in the layout, and this release then "
+                "refuses the import as if another host were using the pool (issue 18823). Update OpenZFS to 2.3.9 or "
+                "2.4.4."
             ),
         )
     if any(was_missing_at_import(log) for log in pool.logs) and releases.REPLAY_FLAG_LEFT.is_in(version):
         yield Finding(
             "bug-log-replay-flag",
             _(
-                "With OpenZFS {version} the missing log of pool {pool} may not be removable once the pool was imported "
-                "without it: `zpool remove` then says that logs have to be replayed."
+                "With OpenZFS {version}, the missing log of pool {pool} may not be removable once the pool was "
+                "imported without it: `zpool remove` then reports that logs have to be replayed."
             ),
             values,
             Level.WARNING,
             _(
-                "`zpool import -m` of this release leaves a flag behind that says there were something to replay. The "
-                "pool works on without the log. Bring the device back, or update OpenZFS to 2.3.8 or 2.4.3 and remove "
-                "it then (openzfs 18277)."
+                "`zpool import -m` of this release leaves a flag behind, as if a replay were pending. The pool "
+                "continues without the log. Reconnect the device, or update OpenZFS to 2.3.8 or 2.4.3 and then remove "
+                "it (openzfs 18277)."
             ),
         )
     if pool.caches and releases.STALE_CACHE.is_in(version):
@@ -115,7 +119,7 @@ def _of_logs_and_caches(pool: Pool, host: Host) -> Iterator[Finding]:
             values,
             Level.INFO,
             _(
-                "It may read old cache records back (the size then shows as 16.0E). No data is harmed: every block of "
+                "It may read back old cache records (the size then shows as 16.0E). No data is harmed: every block of "
                 "a cache is verified by its checksum. OpenZFS 2.3.9 and 2.4.4 have the fix."
             ),
         )
@@ -133,8 +137,8 @@ def _of_data(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "release-unclear",
             _(
-                "OpenZFS {version} is a build between releases. Whether it has the fixes for {count} known bugs that "
-                "could harm pool {pool}, only its maker can tell."
+                "OpenZFS {version} is a build between releases. Only its maker can say whether it has the fixes for "
+                "{count} known bugs that could harm pool {pool}."
             ),
             {
                 "pool": pool.name,
@@ -144,8 +148,8 @@ def _of_data(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
             },
             Level.INFO,
             _(
-                "The worst of them: {bugs} Ask the maker of your system, or install one of its versions that has a "
-                "release."
+                "The worst of them: {bugs} Ask the maker of your system, or install a version of it that is based on "
+                "a release."
             ),
             measure=len(exposure.unclear),
         )
@@ -169,8 +173,8 @@ def _harmful(pool: Pool, host: Host, release: Release, exposure: Exposure) -> Fi
         },
         worst.level,
         _(
-            "{bugs} The numbers are upstream's: your distribution may have a fix behind an older number, so ask it. "
-            "docs/health.md has the whole table."
+            "{bugs} The numbers are upstream's: your distribution may have a fix in an older version, so check with "
+            "it. docs/health.md has the whole table."
         ),
         measure=len(exposure.bugs),
     )
@@ -185,7 +189,7 @@ def _remedy(host: Host, exposure: Exposure) -> Statement:
     if installed and not installed.is_between and installed.version >= update:
         return Statement(
             "restart-for-release",
-            _("Restart the host: {installed} is installed, the older module still runs."),
+            _("Restart the host: {installed} is installed, but the older module is still running."),
             {"installed": host.zfs_userland},
         )
     return Statement("update-release", _("Update to {release} or later."), {"release": version_text(update)})

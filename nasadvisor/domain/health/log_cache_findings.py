@@ -55,31 +55,31 @@ def _dead_log(pool: Pool, log: Vdev, devices: str) -> Finding:
         return Finding(
             "log-lost",
             _(
-                "Pool {pool} was imported without its log: {devices}. If the machine crashed before the import, "
+                "Pool {pool} was imported without its log: {devices}. If the host crashed before the import, "
                 "synchronous writes of its last seconds are lost. Check databases and virtual machines, then replace "
-                "the log, or take it out with `zpool remove {pool} {guid}`."
+                "the log, or remove it with `zpool remove {pool} {guid}`."
             ),
             values,
             Level.CRITICAL,
             _(
-                "The pool is consistent as of its last transaction group, normally up to 5 s before the crash. Writes "
-                "that were acknowledged since then were in the log alone, and `zpool import -m` drops them. After a "
-                "clean shutdown nothing is lost. Nothing is lost either of a log that died later and was cleared with "
-                "`zpool clear`, or was out of use by `zpool offline -f` before a restart; both look the same."
+                "The pool is consistent as of its last transaction group, normally up to 5 s before the crash. Later "
+                "acknowledged writes were only in the log, and `zpool import -m` discards them. After a clean "
+                "shutdown, nothing is lost. Nothing is lost either if the log failed later and was cleared with "
+                "`zpool clear`, or was taken out of use with `zpool offline -f` before a restart; both look the same."
             ),
             step=NextStep.REPLACE_DEAD_LOG,
         )
     return Finding(
         "log-missing",
         _(
-            "The log of pool {pool} is dead: {devices}. The pool works on, and nothing acknowledged is lost. Replace "
-            "the log, or take it out with `zpool remove {pool} {guid}`."
+            "The log of pool {pool} has failed: {devices}. The pool continues, and no acknowledged data is lost. "
+            "Replace the log, or remove it with `zpool remove {pool} {guid}`."
         ),
         values,
         Level.CRITICAL,
         _(
-            "Log blocks go to the pool's own disks now, so synchronous writes are slower. As long as the dead log is "
-            "in the pool, the next import can be refused without `zpool import -m {pool}`."
+            "Log blocks now go to the pool's own disks, so synchronous writes are slower. While the failed log is in "
+            "the pool, the next import can be refused without `zpool import -m {pool}`."
         ),
         step=NextStep.REPLACE_DEAD_LOG,
     )
@@ -90,7 +90,7 @@ def _log_failing(pool: Pool, failing: list[Vdev], inventory: Inventory) -> Findi
         "log-failing",
         _(
             "The log of pool {pool} has errors and still takes writes: {devices}. Take it out of use with `zpool "
-            "offline -f {pool} {guids}`. Then it can be replaced or taken out."
+            "offline -f {pool} {guids}`, then replace or remove it."
         ),
         {
             "pool": pool.name,
@@ -99,10 +99,9 @@ def _log_failing(pool: Pool, failing: list[Vdev], inventory: Inventory) -> Findi
         },
         Level.CRITICAL,
         _(
-            "`zpool remove` of a log that answers with errors can hang permanently and block every other "
-            "zpool command until a hard reboot (OpenZFS issue 18894). Once it is FAULTED nothing waits for "
-            "it: synchronous writes go to the pool's own disks, more slowly, and nothing is lost while the "
-            "machine runs."
+            "`zpool remove` of a log with I/O errors can hang permanently and block every other zpool command until a "
+            "hard reboot (OpenZFS issue 18894). Once the log is FAULTED, nothing waits for it: synchronous writes go "
+            "to the pool's own disks, more slowly, and nothing is lost while the host is running."
         ),
         measure=len(failing),
         step=NextStep.LOOK_AT_POOL,
@@ -112,13 +111,13 @@ def _log_failing(pool: Pool, failing: list[Vdev], inventory: Inventory) -> Findi
 def _log_out_of_service(pool: Pool, log: Vdev, offline: list[Vdev], good: list[Vdev], inventory: Inventory) -> Finding:
     template = (
         _(
-            "A side of the log of pool {pool} is out of service, as somebody asked for: {devices}. Put it back with "
+            "A side of the log of pool {pool} was taken out of service deliberately: {devices}. Put it back with "
             "`zpool online {pool} {guids}`."
         )
         if good
         else _(
-            "The log of pool {pool} is out of service, as somebody asked for: {devices}. The pool works on, with "
-            "slower synchronous writes. Put it back with `zpool online {pool} {guids}`."
+            "The log of pool {pool} was taken out of service deliberately: {devices}. The pool continues, with slower "
+            "synchronous writes. Put it back with `zpool online {pool} {guids}`."
         )
     )
     return Finding(
@@ -132,9 +131,8 @@ def _log_out_of_service(pool: Pool, log: Vdev, offline: list[Vdev], good: list[V
         },
         Level.WARNING,
         _(
-            "Nothing is lost, and it stays so after a restart or an import. The pool is DEGRADED as long "
-            "as it is offline, and nothing can be added to it. To remove the log permanently, `zpool "
-            "remove {pool} {guid}` takes the whole log out."
+            "Nothing is lost, even after a restart or import. While it is offline, the pool is DEGRADED and no device "
+            "can be added. To remove the whole log permanently, run `zpool remove {pool} {guid}`."
         ),
         measure=len(offline),
         step=NextStep.LOOK_AT_POOL,
@@ -145,8 +143,8 @@ def _log_one_side(pool: Pool, good: list[Vdev], bad: list[Vdev], inventory: Inve
     return Finding(
         "log-one-side",
         _(
-            "The mirrored log of pool {pool} runs on {good} alone: {devices}. Replace the broken side with a slice on "
-            "another SSD; if it is to go without a replacement, `zpool detach {pool} {guid}` takes it out."
+            "The mirrored log of pool {pool} runs on {good} alone: {devices}. Replace the failed side with a slice on "
+            "another SSD, or remove it without a replacement: `zpool detach {pool} {guid}`."
         ),
         {
             "pool": pool.name,
@@ -156,8 +154,8 @@ def _log_one_side(pool: Pool, good: list[Vdev], bad: list[Vdev], inventory: Inve
         },
         Level.WARNING,
         _(
-            "Nothing is lost. Should the other side die too and the machine crash at the same moment, the synchronous "
-            "writes of the last transaction group (normally up to 5 s) are gone."
+            "Nothing is lost. If the other side also fails and the host crashes at the same moment, the synchronous "
+            "writes of the last transaction group (normally up to 5 s) are lost."
         ),
         measure=len(bad),
         step=NextStep.REPLACE_LOG_SIDE,
@@ -166,12 +164,12 @@ def _log_one_side(pool: Pool, good: list[Vdev], bad: list[Vdev], inventory: Inve
 
 def _log_single(pool: Pool, logs: list[Vdev], inventory: Inventory) -> Finding:
     values = {"pool": pool.name, "device": ", ".join(name_of(log, inventory) for log in logs)}
-    template = _("The log of pool {pool} is one device without a mirror: {device}.")
+    template = _("The log of pool {pool} is a single device without a mirror: {device}.")
     if len(logs) > 1:
         values["count"] = str(len(logs))
         template = _(
             "The logs of pool {pool} are {count} devices without mirrors, and log blocks are spread over all of them: "
-            "{device}. Each must survive a crash by itself."
+            "{device}. Each one must survive a crash."
         )
     return Finding(
         "log-single",
@@ -179,8 +177,8 @@ def _log_single(pool: Pool, logs: list[Vdev], inventory: Inventory) -> Finding:
         values,
         Level.INFO,
         _(
-            "If one dies and the machine crashes at the same moment, the synchronous writes of the last transaction "
-            "group (normally up to 5 s) are gone. The pool itself survives. A second side ends that risk."
+            "If one fails and the host crashes at the same moment, the synchronous writes of the last transaction "
+            "group (normally up to 5 s) are lost. The pool itself survives. A second side removes that risk."
         ),
         subject=logs[0].guid,
         step=NextStep.MIRROR_LOG,
@@ -195,12 +193,12 @@ def _about_caches(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "cache-missing",
             _(
-                "A cache of pool {pool} is gone: {devices}. Nothing is lost, reads are slower. Take it out with `zpool "
-                "remove {pool} {guid}` and add a new one."
+                "A cache of pool {pool} is not working: {devices}. Nothing is lost, but reads are slower. Remove it "
+                "with `zpool remove {pool} {guid}` and add a new one."
             ),
             {"pool": pool.name, "devices": named(gone, inventory), "guid": gone[0].guid},
             Level.WARNING,
-            _("A cache holds copies only; every block of it is read from the pool instead."),
+            _("A cache holds only copies; all its blocks are read from the pool instead."),
             subject=pool.guid,
             measure=len(gone),
             step=NextStep.ADD_LOG_OR_CACHE,
@@ -213,16 +211,16 @@ def _about_caches(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
             yield Finding(
                 CACHE_OUT_OF_SERVICE,
                 _(
-                    "The cache {device} of pool {pool} is out of service, as somebody asked for. While it is "
-                    "switched for a proof it returns automatically; else undo the run that took it out, or, if "
-                    "that was done by hand, put it back with `zpool online {pool} {guid}`."
+                    "The cache {device} of pool {pool} was taken out of service deliberately. In a randomised cache "
+                    "test, it returns automatically. Otherwise undo the run that took it out, or, if that was done "
+                    "manually, put it back with `zpool online {pool} {guid}`."
                 ),
                 {"pool": pool.name, "device": name_of(cache, inventory), "guid": cache.guid},
                 Level.INFO,
                 _(
-                    "It is neither read nor written, also after a restart or an import, and nothing is lost. The pool "
-                    "stays ONLINE, though `zpool status -x` names it. Nothing holds the device meanwhile: put nothing "
-                    "else on it."
+                    "It is neither read nor written, even after a restart or import, and nothing is lost. The pool "
+                    "stays ONLINE, although `zpool status -x` lists it. The device is not in use during this time: "
+                    "put nothing else on it."
                 ),
                 subject=cache.guid,
                 step=NextStep.LOOK_AT_POOL,
@@ -235,15 +233,13 @@ def _unstable_paths(pool: Pool) -> Iterator[Finding]:
         if _KERNEL_PATH.fullmatch(leaf.path):
             yield Finding(
                 "unstable-path",
-                _(
-                    "Pool {pool} knows the device {path} of its log or cache by a name that can change at the next "
-                    "boot."
-                ),
+                _("Pool {pool} refers to its log or cache device {path} by a name that can change at the next boot."),
                 {"pool": pool.name, "path": leaf.path},
                 Level.WARNING,
                 _(
-                    "Kernel names follow the order in which disks are found. If another disk gets this one, the import "
-                    "can fail for want of the log. Remove the device and add it again by its /dev/disk/by-id name."
+                    "Kernel names follow the order in which disks are found. If another disk gets this name, the "
+                    "import can fail because the log is missing. Remove the device and add it again by its "
+                    "/dev/disk/by-id name."
                 ),
                 subject=leaf.guid,
                 step=NextStep.LOOK_AT_POOL,

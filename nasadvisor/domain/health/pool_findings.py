@@ -87,19 +87,21 @@ def member_finding(pool: Pool, vdev_class: VdevClass, leaf: Vdev, label: str) ->
     if leaf.state in GOOD_STATES or (leaf.state == OFFLINE and vdev_class is VdevClass.CACHE):
         return None
     if leaf.state == OFFLINE:
-        template = _("The disk {disk} of pool {pool} was taken offline. `zpool online {pool} {guid}` brings it back.")
+        template = _(
+            "The disk {disk} of pool {pool} was taken offline. Bring it back with `zpool online {pool} {guid}`."
+        )
     elif leaf.state in BROKEN_STATES:
         template = _(
-            "Pool {pool} continues without the disk {disk}: it is {state}. Look at its cable and slot, or replace it."
+            "Pool {pool} continues without the disk {disk}: it is {state}. Check its cable and slot, or replace it."
         )
     else:
-        template = _("The disk {disk} of pool {pool} is {state}: too much of what it returned was wrong.")
+        template = _("Disk {disk} of pool {pool} is {state}: it returned too much bad data.")
     return Finding(
         POOL_MEMBER,
         template,
         {"disk": label, "pool": pool.name, "state": leaf.state, "guid": leaf.guid},
         Level.CRITICAL if is_broken(vdev_class, leaf) else Level.WARNING,
-        _("Until it is back or replaced, the pool has less protection than it was built for."),
+        _("Until it is back or replaced, the pool has less protection than designed."),
         subject=leaf.guid,
         step=NextStep.LOOK_AT_POOL,
         place=pool.guid,
@@ -111,29 +113,26 @@ def _state(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "pool-unreadable",
             _(
-                "What OpenZFS tells of pool {pool} could not be understood ({problem}), so it is not watched. `zpool "
-                "status {pool}` shows how it is; please report it with that output."
+                "The OpenZFS output for pool {pool} could not be interpreted ({problem}), so the pool is not "
+                "monitored. `zpool status {pool}` shows its state; please report this with that output."
             ),
             {"pool": pool.name, "problem": pool.problem},
             Level.WARNING,
             _(
-                "It was asked twice. Until it can be read, nobody would be told here if a disk of the pool failed, and "
-                "nothing is changed on it. Other pools of the host are watched."
+                "OpenZFS was queried twice. Until the pool can be read, a failed disk in it would go unnoticed here, "
+                "and nothing is changed on it. Other pools of the host are monitored."
             ),
         )
     if pool.suspended and pool.state != UNREADABLE:
         yield Finding(
             "pool-suspended",
             _(
-                "Pool {pool} is suspended: too many of its disks do not answer, and programs that write to it wait. "
-                "Check cables and power, then run `zpool clear {pool}`."
+                "Pool {pool} is suspended: too many of its disks do not respond, and programs that write to it are "
+                "blocked. Check cables and power, then run `zpool clear {pool}`."
             ),
             {"pool": pool.name},
             Level.CRITICAL,
-            _(
-                "Nothing that was acknowledged is lost as long as the machine runs. Do not reboot before the disks "
-                "answer."
-            ),
+            _("No acknowledged data is lost while the host is running. Do not reboot before the disks respond."),
         )
     elif pool.state not in ("ONLINE", UNREADABLE):
         yield _not_online(pool, inventory)
@@ -145,24 +144,26 @@ def _not_online(pool: Pool, inventory: Inventory) -> Finding:
     bad = [leaf for _kind, leaf in members if leaf.state not in GOOD_STATES]
     bad.sort(key=lambda leaf: leaf.state not in BROKEN_STATES)
     if all_that_ails(pool):
-        template = _("Pool {pool} is {state} because of its log alone: {devices}. Its disks are well.")
+        template = _("Pool {pool} is {state} only because of its log: {devices}. Its disks are healthy.")
     elif has_no_redundancy(pool):
         template = _(
-            "Pool {pool} is {state}: {devices}. The next disk that fails can take the pool with it: replace what is "
-            "broken now, and save what has no copy elsewhere."
+            "Pool {pool} is {state}: {devices}. One more failed disk can destroy the pool: replace the failed devices "
+            "now, and back up data that has no other copy."
         )
     elif bad:
-        template = _("Pool {pool} is {state}: {devices}. Replace what is broken before you add anything to the pool.")
+        template = _(
+            "Pool {pool} is {state}: {devices}. Replace the failed devices before you add anything to the pool."
+        )
     else:
-        template = _("Pool {pool} is {state}. `zpool status -x {pool}` says why.")
+        template = _("Pool {pool} is {state}. `zpool status -x {pool}` shows the reason.")
     return Finding(
         "pool-not-online",
         template,
         {"pool": pool.name, "state": pool.state, "devices": named(bad, inventory)},
         Level.WARNING if pool.state == "DEGRADED" and not has_lost else Level.CRITICAL,
         _(
-            "A degraded pool works, with less protection than it was built for: how many more disks may fail depends "
-            "on its layout."
+            "A degraded pool works, but with less protection than designed. How many more disks may fail depends on "
+            "its layout."
         ),
         measure=len(bad),
     )
@@ -179,7 +180,7 @@ def _errors(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
             {"pool": pool.name, "count": str(pool.data_errors)},
             Level.CRITICAL,
             _(
-                "OpenZFS found blocks of which no copy matches its checksum. It returns an error for them, never bad "
+                "OpenZFS found blocks with no copy that matches its checksum. It returns an error for them, never bad "
                 "data."
             ),
             measure=pool.data_errors,
@@ -190,14 +191,14 @@ def _errors(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "device-errors",
             _(
-                "Devices of pool {pool} had I/O errors since they were last cleared: {devices}. Look at their cables "
-                "and SMART values, then run `zpool scrub {pool}`."
+                "Devices of pool {pool} have had I/O errors since the counters were last cleared: {devices}. Check "
+                "their cables and SMART values, then run `zpool scrub {pool}`."
             ),
             {"pool": pool.name, "devices": named(faulty, inventory)},
             Level.WARNING,
             _(
                 "Read and write errors come from the disk, its cable or its controller; checksum errors mean that it "
-                "returned something else than was written. `zpool clear {pool}` sets the counters back."
+                "returned different data than was written. `zpool clear {pool}` resets the counters."
             ),
             measure=sum(leaf.errors for leaf in faulty),
         )
@@ -205,12 +206,12 @@ def _errors(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     if slow:
         yield Finding(
             "slow-io",
-            _("Requests to devices of pool {pool} took longer than 30 s ({count} in all): {devices}."),
+            _("Requests to devices of pool {pool} took longer than 30 s ({count} in total): {devices}."),
             {"pool": pool.name, "devices": named(slow, inventory), "count": str(sum(leaf.slow_ios for leaf in slow))},
             Level.WARNING,
             _(
-                "One such disk slows the whole pool, as a write is done when all its copies are. Often the disk tries "
-                "a failing sector again and again: look at its SMART values and at the kernel's log."
+                "One such disk slows the whole pool, because a write completes only when all its copies do. Often the "
+                "disk keeps retrying a failing sector: check its SMART values and the kernel log."
             ),
             measure=sum(leaf.slow_ios for leaf in slow),
         )
@@ -220,13 +221,13 @@ def _scrubs(pool: Pool, read_at: str) -> Iterator[Finding]:
     if pool.scan or pool.suspended:
         return
     explanation = _(
-        "Only a scrub reads every copy of every block. Errors that nobody finds in time add up until redundancy cannot "
-        "repair them."
+        "Only a scrub reads every copy of every block. Errors that are not found in time add up until redundancy "
+        "cannot repair them."
     )
     if pool.last_scan is None:
         yield Finding(
             "scrub-unknown",
-            _("No scrub of pool {pool} is on record. Run `zpool scrub {pool}`, and have it done every month."),
+            _("No scrub of pool {pool} is on record. Run `zpool scrub {pool}`, and schedule a monthly scrub."),
             {"pool": pool.name},
             Level.INFO,
             explanation,
@@ -248,12 +249,13 @@ def _special_states(pool: Pool) -> Iterator[Finding]:
     if pool.read_only:
         yield Finding(
             "pool-read-only",
-            _("Pool {pool} is imported read-only. Nothing can be written to it, and no device can be added."),
+            _("Pool {pool} is imported read-only: it accepts no writes and no new devices."),
             {"pool": pool.name},
             Level.INFO,
             subject=pool.guid,
             explanation=_(
-                "It was imported with `-o readonly=on`. To write to it again, export it and import it without that."
+                "It was imported with `-o readonly=on`. To write to it again, export it and import it without that "
+                "option."
             ),
         )
     if pool.checkpoint:
@@ -267,8 +269,8 @@ def _special_states(pool: Pool) -> Iterator[Finding]:
             Level.INFO,
             subject=pool.guid,
             explanation=_(
-                "It keeps the whole pool as it was, and so also the space of all that was deleted"
-                " since. Discard it once you are sure that nobody wants to go back."
+                "It preserves the pool as it was, and with it the space of everything deleted since. Discard it once "
+                "you are sure that you will not rewind to it."
             ),
         )
 
@@ -296,14 +298,13 @@ def _pool_full(pool: Pool, read_at: str, growth: float | None) -> Iterator[Findi
     free = pool.size_bytes - pool.allocated_bytes
     days = free / growth if growth and growth > 0 else None
     template = _(
-        "Pool {pool} is {percent} % full; {free} are free. Delete what is not needed, old snapshots first, or add "
-        "disks."
+        "Pool {pool} is {percent} % full ({free} free). Delete unneeded data, old snapshots first, or add disks."
     )
     day = ""
     if days is not None and days <= FORECAST_DAYS:
         template = _(
-            "Pool {pool} is {percent} % full; {free} are free, at its present growth until {day}. Delete what is not "
-            "needed, old snapshots first, or add disks."
+            "Pool {pool} is {percent} % full ({free} free). At its present growth, the free space lasts until {day}. "
+            "Delete unneeded data, old snapshots first, or add disks."
         )
         day = (datetime.fromisoformat(read_at) + timedelta(days=days)).date().isoformat()
     yield Finding(
@@ -312,8 +313,8 @@ def _pool_full(pool: Pool, read_at: str, growth: float | None) -> Iterator[Findi
         {"pool": pool.name, "percent": str(percent), "free": size_text(free), "day": day},
         level,
         _(
-            "OpenZFS writes everything to free space. The less there is, the slower writes get; a full pool takes "
-            "none, and then even deleting can fail. `zfs list -o space -r {pool}` shows what holds the space."
+            "OpenZFS writes everything to free space. The less there is, the slower writes get; a full pool accepts "
+            "none, and then even deleting can fail. `zfs list -o space -r {pool}` shows what uses the space."
         ),
         measure=percent,
     )
@@ -327,26 +328,27 @@ def _special_full(pool: Pool, host: Host) -> Iterator[Finding]:
         yield Finding(
             "special-full",
             _(
-                "The special vdevs of pool {pool} are {percent} % full. Soon new metadata goes to the data vdevs, and "
-                "is slow. Add a special vdev as redundant as the present ones."
+                "The special vdevs of pool {pool} are {percent} % full. Soon new metadata goes to the data vdevs and "
+                "is slow. Add a special vdev as redundant as the existing ones."
             ),
             {"pool": pool.name, "percent": str(percent)},
             Level.WARNING,
-            _("Nothing is lost by it. What is on the data vdevs by then stays there until it is rewritten."),
+            _("Nothing is lost. Blocks that are on the data vdevs by then stay there until they are rewritten."),
             measure=percent,
         )
     elif percent >= mark - BEFORE_RESERVE_POINTS:
         yield Finding(
             "special-near-reserve",
             _(
-                "The special vdevs of pool {pool} are {percent} % full. From {mark} % on they take metadata only, and "
-                "small blocks of files go to the data vdevs."
+                "The special vdevs of pool {pool} are {percent} % full. From {mark} % on, they take only metadata, "
+                "and small file blocks go to the data vdevs."
             ),
             {"pool": pool.name, "percent": str(percent), "mark": str(mark)},
             Level.INFO,
             _(
                 "OpenZFS keeps the rest for metadata (zfs_special_class_metadata_reserve_pct). Lower "
-                "special_small_blocks on the largest datasets, or add a special vdev as redundant as the present ones."
+                "special_small_blocks on the largest datasets, or add a special vdev as redundant as the existing "
+                "ones."
             ),
             measure=percent,
         )
@@ -358,14 +360,14 @@ def _spares_and_trim(pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "no-spare",
             _(
-                "Pool {pool} has {count} disks and no spare. When one fails, its data stays at risk until somebody "
-                "comes."
+                "Pool {pool} has {count} disks and no spare. If one fails, its data stays at risk until someone "
+                "replaces the disk."
             ),
             {"pool": pool.name, "count": str(disks)},
             Level.INFO,
             _(
-                "A spare takes over automatically (zed has to run), in the night too. If a new disk is at "
-                "hand here at all times, it is not needed."
+                "A spare takes over automatically (zed must be running), even at night. If you always have a new disk "
+                "at hand, you do not need one."
             ),
             measure=disks,
         )
@@ -373,13 +375,13 @@ def _spares_and_trim(pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "never-trimmed",
             _(
-                "The SSDs of pool {pool} were never told what is free, which wears and slows them. Run `zpool trim "
-                "{pool}`, and have it done every month."
+                "The SSDs of pool {pool} were never trimmed, which wears and slows them. Run `zpool trim {pool}`, and "
+                "schedule a monthly trim."
             ),
             {"pool": pool.name},
             Level.INFO,
             _(
-                "An SSD keeps moving blocks of which it does not know that they are free. `zpool set autotrim=on "
-                "{pool}` does it at all times, at some cost; behind some controllers TRIM does not arrive."
+                "An SSD keeps moving blocks that it does not know to be free. `zpool set autotrim=on {pool}` trims "
+                "continuously, at some cost; some controllers do not pass TRIM on."
             ),
         )

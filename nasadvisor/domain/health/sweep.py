@@ -38,14 +38,14 @@ UNUSABLE: Final = ExitBit.COMMAND_LINE | ExitBit.OPEN_FAILED
 """With one of these there is no answer; with any of the others there is."""
 
 EXIT_WORDS: Final[dict[ExitBit, str]] = {
-    ExitBit.COMMAND_LINE: _("smartctl did not understand the call or the device type"),
+    ExitBit.COMMAND_LINE: _("smartctl did not recognise the command line or the device type"),
     ExitBit.OPEN_FAILED: _("the device could not be opened or did not identify itself"),
-    ExitBit.COMMAND_FAILED: _("some of its answers were missing or damaged"),
-    ExitBit.DISK_FAILING: _("the disk says itself that it is failing"),
-    ExitBit.PREFAIL_NOW: _("an attribute that foretells failure is at its threshold"),
+    ExitBit.COMMAND_FAILED: _("some of its responses were missing or damaged"),
+    ExitBit.DISK_FAILING: _("the disk reports that it is failing"),
+    ExitBit.PREFAIL_NOW: _("an attribute that predicts failure is at its threshold"),
     ExitBit.PREFAIL_PAST: _("an attribute was at its threshold in the past"),
-    ExitBit.ERROR_LOG: _("its log of errors is not empty"),
-    ExitBit.SELF_TEST_LOG: _("its log of self-tests holds failures"),
+    ExitBit.ERROR_LOG: _("its error log is not empty"),
+    ExitBit.SELF_TEST_LOG: _("its self-test log contains failures"),
 }
 
 

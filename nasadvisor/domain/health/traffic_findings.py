@@ -89,7 +89,7 @@ def traffic_findings(pool: Pool, traffic: Traffic) -> Iterator[Finding]:
     if pool.caches and LEAST_BYTES <= traffic.cache_written_bytes > traffic.cache_read_bytes:
         yield Finding(
             "cache-serves-little",
-            _("The cache of pool {pool} was written {written} in {hours} h but served only {read}."),
+            _("In {hours} h, {written} were written to the cache of pool {pool}, but it served only {read}."),
             {
                 "pool": pool.name,
                 "written": size_text(traffic.cache_written_bytes),
@@ -98,8 +98,8 @@ def traffic_findings(pool: Pool, traffic: Traffic) -> Iterator[Finding]:
             },
             Level.WARNING,
             _(
-                "It wears its SSD for little. More memory for the ARC, `secondarycache=metadata` on datasets that are "
-                "only streamed, or taking the cache out would do better."
+                "It wears its SSD for little gain. Better options: more memory for the ARC, `secondarycache=metadata` "
+                "on datasets that are only streamed, or removing the cache."
             ),
             subject=pool.guid,
             step=NextStep.LOOK_AT_POOL,
@@ -109,14 +109,14 @@ def traffic_findings(pool: Pool, traffic: Traffic) -> Iterator[Finding]:
     if pool.logs and written >= LEAST_BYTES and traffic.spilled_bytes > SPILLED_SHARE * written:
         yield Finding(
             "log-spills",
-            _("{share} % of the log blocks of pool {pool} went to the pool itself instead of its log in {hours} h."),
+            _("In {hours} h, {share} % of the log blocks of pool {pool} went to the pool itself instead of its log."),
             {
                 "pool": pool.name,
                 "share": f"{100 * traffic.spilled_bytes / written:.0f}",
                 "hours": f"{traffic.hours:.0f}",
             },
             Level.WARNING,
-            _("The log is too small or was away. No data is at risk; those synchronous writes were slower."),
+            _("The log is too small or was unavailable. No data is at risk; those synchronous writes were slower."),
             subject=pool.guid,
             step=NextStep.ADD_LOG_OR_CACHE,
             place=pool.guid,

@@ -17,8 +17,8 @@ from nasadvisor.domain.units import TIB
 MULTIHOST_HOLE_WHY: Final = Statement(
     "multihost-hole",
     _(
-        "taking a log out again leaves a hole, and a pool with multihost=on and a hole is then refused at import as in "
-        "use by another host (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4 first."
+        "removing a log later leaves a hole, and the import of a pool with multihost=on and a hole is then refused as "
+        "if another host were using it (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4 first."
     ),
 )
 
@@ -90,7 +90,7 @@ CLONING: Final = Condition(
     _("block cloning is on"),
     lambda pool, inventory: "block_cloning" in pool.features and inventory.host.parameters.zfs_bclone_enabled != 0,
 )
-CLONES: Final = Condition(_("it holds cloned blocks"), lambda pool, _inventory: pool.cloned_bytes > 0)
+CLONES: Final = Condition(_("it contains cloned blocks"), lambda pool, _inventory: pool.cloned_bytes > 0)
 VDEV_REMOVED: Final = Condition(
     _("a data vdev was removed from it"), lambda pool, _inventory: "device_removal" in pool.active_features
 )
@@ -98,9 +98,9 @@ LARGE: Final = Condition(_("it is larger than 64 TiB"), lambda pool, _inventory:
 ENCRYPTION: Final = Condition(
     _("it has encrypted datasets"), lambda pool, _inventory: "encryption" in pool.active_features
 )
-DEDUP: Final = Condition(_("it holds deduplicated data"), lambda pool, _inventory: pool.dedup_table_bytes > 0)
+DEDUP: Final = Condition(_("it contains deduplicated data"), lambda pool, _inventory: pool.dedup_table_bytes > 0)
 SIDEACY_DEDUP: Final = Condition(
-    _("it holds deduplicated data"),
+    _("it contains deduplicated data"),
     lambda pool, _inventory: pool.dedup_table_bytes > 0 and "fast_dedup" not in pool.active_features,
 )
 DIRECT: Final = Condition(

@@ -44,7 +44,7 @@ SLICE_HEAD_BYTES: Final = 8 * MIB
 SLICE_TAIL_BYTES: Final = MIB
 """Covers the two labels of 256 KiB at the end, wherever their alignment puts them."""
 
-NOT_THERE: Final = _("it is not there")
+NOT_THERE: Final = _("it was not found")
 
 Identify = Callable[[int], DiskIdentity]
 """Tells the identity of the whole disk with this device number, as the inventory does."""
@@ -55,8 +55,8 @@ class DeviceChanged(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, path: str, problem: str, **values: str) -> None:
         template = _(
-            "{path} is not the device that was planned: {problem}. It was not written to. Check which disk is plugged "
-            "in, read the host again and make a new plan."
+            "{path} is not the planned device: {problem}. Nothing was written to it. Check which disk is connected, "
+            "read the host again and create a new plan."
         )
         super().__init__(template, path=path, problem=Statement("problem", problem, values))
 
@@ -66,8 +66,8 @@ class DeviceBusy(HostError):  # noqa: N818
 
     def __init__(self, path: str) -> None:
         template = _(
-            "{path} is in use by something else (the kernel refused exclusive access), so it was not written to. "
-            "`lsblk {path}` and `fuser -v {path}` may show by what."
+            "{path} is already in use (the kernel refused exclusive access), so nothing was written to it. `lsblk "
+            "{path}` and `fuser -v {path}` may show what uses it."
         )
         super().__init__(template, path=path)
 
@@ -76,7 +76,7 @@ class DeviceUnusable(HostError):  # noqa: N818
     """Opening, reading or writing failed."""
 
     def __init__(self, path: str, error: OSError) -> None:
-        template = _("{path} could not be read or written: {problem}. Look at the kernel log.")
+        template = _("{path} could not be read or written: {problem}. Check the kernel log.")
         super().__init__(template, path=path, problem=error.strerror or str(error))
 
 

@@ -31,7 +31,7 @@ class LibblkidMissing(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, error: OSError) -> None:
         template = _(
-            "The library {library} could not be loaded ({problem}), so nothing tells whether a disk is blank. Nothing "
+            "The library {library} could not be loaded ({problem}), so it is unknown whether a disk is blank. Nothing "
             "was changed. Install the package libblkid1."
         )
         super().__init__(template, library=LIBRARY, problem=str(error))
@@ -42,8 +42,8 @@ class ProbeFailed(HostError):  # noqa: N818
 
     def __init__(self, path: str, offset_bytes: int) -> None:
         template = _(
-            "{path} could not be examined at byte {offset}, so it is not known what lies there. It was not written "
-            "to. Look at the kernel log."
+            "{path} could not be examined at byte {offset}, so its contents there are unknown. Nothing was written to "
+            "it. Check the kernel log."
         )
         super().__init__(template, path=path, offset=str(offset_bytes))
 

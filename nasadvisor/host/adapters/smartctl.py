@@ -43,9 +43,9 @@ DEVICE_TYPES: Final[Mapping[Bus, tuple[str, ...]]] = {
 HIDDEN: Final = ("please try adding '-d", "lacks SMART capability", "Unknown USB bridge")
 """Words with which smartctl says that a controller or bridge hides the disk, or that it has no SMART."""
 
-VIRTUAL: Final = Statement("virtual-disk", _("A virtual disk has no health of its own."))
-CARD: Final = Statement("card", _("smartctl knows no way to ask an eMMC chip or an SD card."))
-UNREADABLE: Final = Statement("smartctl-unreadable", _("smartctl gave no answer that can be read."))
+VIRTUAL: Final = Statement("virtual-disk", _("A virtual disk has no health data of its own."))
+CARD: Final = Statement("card", _("smartctl cannot query eMMC chips or SD cards."))
+UNREADABLE: Final = Statement("smartctl-unreadable", _("smartctl gave no readable answer."))
 NAMELESS: Final = Statement("nameless", _("It has no persistent name."))
 
 ANSWERING: Final = frozenset({Bus.SATA, Bus.SAS, Bus.NVME})
@@ -136,7 +136,9 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
         said = _said(answer)
         is_hidden = any(words.lower() in said.lower() for words in HIDDEN) or disk.bus not in ANSWERING
         outcome = SweepOutcome.UNSUPPORTED if is_hidden else SweepOutcome.FAILED
-        problem = Statement("smartctl-said", _("smartctl said “{answer}”."), {"answer": said}) if said else UNREADABLE
+        problem = (
+            Statement("smartctl-said", _("smartctl reported: “{answer}”."), {"answer": said}) if said else UNREADABLE
+        )
         return Reply(outcome, output.code or int(ExitBit.COMMAND_FAILED), device_type, problem)
     return Reply(SweepOutcome.READ, output.code, device_type, text=output.stdout)
 

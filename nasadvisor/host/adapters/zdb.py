@@ -42,8 +42,8 @@ class LabelUnreadable(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, path: str, missing: str) -> None:
         template = _(
-            "The ZFS label on {path} could not be read ({missing} is missing), so it is not known whether a pool needs "
-            "it. It was left alone. `zdb -l {path}` shows it."
+            "The ZFS label on {path} could not be read ({missing} is missing), so it is unknown whether a pool needs "
+            "it. It was left unchanged. `zdb -l {path}` shows it."
         )
         super().__init__(template, path=path, missing=missing)
 

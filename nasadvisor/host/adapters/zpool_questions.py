@@ -17,8 +17,8 @@ class DryRunDiffers(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, heading: str, missing: list[str], text: str) -> None:
         template = _(
-            "A dry run of `zpool add` would not put {slices} under {heading}, as the plan says. The pool was not "
-            "changed. OpenZFS said: {answer}"
+            "A dry run of `zpool add` did not place {slices} under {heading} as planned. The pool was not changed. "
+            "OpenZFS reported: {answer}"
         )
         super().__init__(template, slices=", ".join(missing), heading=heading, answer=text.strip())
 
@@ -78,8 +78,8 @@ class VdevSizeUnknown(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, pool_name: str, guid: str) -> None:
         template = _(
-            "`zpool list -vHPpg {pool}` does not tell how much the vdev {guid} holds, so it is not known whether it "
-            "can be removed. It was left in the pool."
+            "`zpool list -vHPpg {pool}` does not show how much data the vdev {guid} holds, so it is unknown whether "
+            "it can be removed. It was left in the pool."
         )
         super().__init__(template, pool=pool_name, guid=guid)
 

@@ -28,10 +28,7 @@ from nasadvisor.host.errors import HostError
 
 NOT_SEEN: Final = Statement(
     "not-seen",
-    _(
-        "The commands of this step reported success, but the host does not show the result. What this run did is taken "
-        "back."
-    ),
+    _("The commands of this step reported success, but the host does not show the result. The run is reverted."),
 )
 
 

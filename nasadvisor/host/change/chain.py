@@ -17,7 +17,7 @@ _NOTHING: Final = sha256().hexdigest().encode()
 """The digest that stands before the first line."""
 
 NOT_VERIFIED: Final = Statement(
-    "not-verified", _("its checksum does not fit: it, or a line before it, is not what was written there")
+    "not-verified", _("its checksum does not match: it, or a line before it, is not as it was written")
 )
 
 

@@ -117,7 +117,7 @@ class MachineExecutor:
                 pass  # it is ours, and nobody else has it
             # The name given to OpenZFS must lead to the same device as the PARTUUID that only this slice has.
             if not _exists(piece.path) or os.path.realpath(piece.path) != os.path.realpath(piece.partuuid_path):
-                raise DeviceChanged(piece.path, _("it does not lead to the slice that was made"))
+                raise DeviceChanged(piece.path, _("it does not lead to the created slice"))
         self._settle()
         ran: Ran = ()
         if not isinstance(step, AttachLog):
@@ -171,7 +171,7 @@ class MachineExecutor:
         with watch_disk(path, disk, identify) as descriptor:
             ran = self._run(argvs)
             if not leads_to(path, descriptor):
-                raise DeviceChanged(path, _("the name was given to another device while a command used it"))
+                raise DeviceChanged(path, _("the name was assigned to another device while a command used it"))
         return ran
 
     def _run(self, argvs: tuple[Argv, ...]) -> Ran:

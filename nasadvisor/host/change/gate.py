@@ -31,8 +31,8 @@ class CallFailed(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, error: OSError) -> None:
         template = _(
-            "The kernel refused a call of this step: {problem}. What the step had done by then is read off the host. "
-            "See the kernel log (dmesg)."
+            "The kernel refused a call of this step: {problem}. The progress of the step until then is read from the "
+            "host. See the kernel log (dmesg)."
         )
         super().__init__(template, problem=str(error))
 

@@ -43,7 +43,9 @@ class RunExists(HostError):  # noqa: N818 - named for what happened
     """The plan was applied before."""
 
     def __init__(self, run_id: str) -> None:
-        template = _("The plan {run} was applied before; a plan runs once. Nothing was changed. Make a new plan.")
+        template = _(
+            "The plan {run} has already been applied; a plan runs only once. Nothing was changed. Create a new plan."
+        )
         super().__init__(template, run=run_id)
 
 
@@ -51,7 +53,7 @@ class RunUnknown(HostError):  # noqa: N818
     """There is no journal for this run."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(_("There is no run {run} on this host. `nasadvisor runs` lists them."), run=run_id)
+        super().__init__(_("This host has no run {run}. `nasadvisor runs` lists the runs."), run=run_id)
 
 
 class JournalUnwritable(HostError):  # noqa: N818
@@ -62,8 +64,8 @@ class JournalUnwritable(HostError):  # noqa: N818
     def __init__(self, path: Path, error: OSError) -> None:
         self.reason = DISK_FULL if error.errno in NO_SPACE else (error.strerror or str(error))
         template = _(
-            "The journal at {path} cannot be written: {reason}. Without it a crash could not be cleaned up, so nothing "
-            "more is done. Free some space or make the directory writable, then try again."
+            "The journal at {path} cannot be written: {reason}. Without it, NAS Advisor could not clean up after a "
+            "crash, so nothing more is done. Free some space or make the directory writable, then try again."
         )
         super().__init__(template, path=str(path), reason=self.reason)
 
@@ -73,9 +75,9 @@ class RunStopped(JournalUnwritable):
 
     def __init__(self, path: Path, reason: str | Statement) -> None:
         template = _(
-            "The journal {path} can no longer be written: {reason}. So the run {run} stops here, and what "
-            "it did stays as it is; the pool works on. Make room or mend the disk, then `nasadvisor undo "
-            "{run}` takes it back."
+            "The journal {path} can no longer be written: {reason}. The run {run} therefore stops here, and its "
+            "changes stay as they are; the pool keeps working. Free some space or repair the disk, then undo the run "
+            "with `nasadvisor undo {run}`."
         )
         HostError.__init__(self, template, path=str(path), reason=reason, run=path.parent.name)
 
@@ -85,8 +87,8 @@ class JournalsUnreadable(HostError):  # noqa: N818
 
     def __init__(self, path: Path, error: OSError) -> None:
         template = _(
-            "The journals in {path} cannot be read: {problem}. So nobody can tell which runs there are. Nothing was "
-            "changed. See the kernel log (dmesg): the disk with that directory may fail."
+            "The journals in {path} cannot be read: {problem}. It is therefore unknown which runs exist. Nothing was "
+            "changed. See the kernel log (dmesg): the disk with that directory may be failing."
         )
         super().__init__(template, path=str(path), problem=error.strerror or str(error))
 
@@ -96,8 +98,8 @@ class RecordUnreadable(JournalUnwritable):
 
     def __init__(self, path: Path, problem: str) -> None:
         template = _(
-            "The record of the run could not be read again once it stood in the journal at {path}: {problem}. So it "
-            "was not written, and nothing more is done. Please report it."
+            "The record of the run would not be readable again in the journal at {path}: {problem}. It was therefore "
+            "not written, and nothing more is done. Please report it."
         )
         HostError.__init__(self, template, path=str(path), problem=problem)
 
@@ -124,11 +126,11 @@ class JournalDamaged(JournalUnreadable):
 
     def __init__(self, path: Path, place: Statement, problem: str | Statement, readable: tuple[Record, ...]) -> None:
         template = _(
-            "The journal {path} is damaged {place}: {problem}. So nobody can tell for certain what this run did: it is "
-            "neither finished nor undone, and nothing was changed now. {known} `nasadvisor runs` says what the host "
-            "still shows of it. Put the journal back from a backup, or take out by hand what the run left: `zpool "
-            "remove` takes out a log or a cache and keeps the pool's data. If the machine died in the very moment in "
-            "which the run began, it left nothing."
+            "The journal {path} is damaged {place}: {problem}. It is therefore uncertain what this run did: it is "
+            "neither finished nor undone, and nothing was changed now. {known} `nasadvisor runs` shows the remains of "
+            "the run on the host. Restore the journal from a backup, or remove these remains by hand: `zpool remove` "
+            "removes a log or a cache and keeps the pool's data. If the host failed at the very moment in which the "
+            "run began, the run left nothing."
         )
         super().__init__(path, template, readable, place=place, problem=problem)
 
@@ -140,8 +142,8 @@ class JournalOfNewerRelease(JournalUnreadable):
 
     def __init__(self, path: Path, readable: tuple[Record, ...]) -> None:
         template = _(
-            "The journal {path} was written by a newer release of NAS Advisor, and this one cannot read it. The run "
-            "was left as it is. {known} Update NAS Advisor on this host; then the run can be finished and undone."
+            "The journal {path} was written by a newer release of NAS Advisor, and this release cannot read it. The "
+            "run was left unchanged. {known} Update NAS Advisor on this host; then you can finish or undo the run."
         )
         super().__init__(path, template, readable)
 
@@ -435,6 +437,6 @@ def in_line(number: int) -> Statement:
 
 
 AS_A_WHOLE: Final = Statement("as-a-whole", _("as a whole"))
-TOO_LARGE: Final = Statement("too-large", _("it is larger than any that is written"))
-HOLDS_NOTHING: Final = Statement("holds-nothing", _("it holds no whole record"))
+TOO_LARGE: Final = Statement("too-large", _("it is larger than any journal that is written"))
+HOLDS_NOTHING: Final = Statement("holds-nothing", _("it contains no complete record"))
 OF_ANOTHER_RUN: Final = Statement("of-another-run", _("it is the journal of another run"))

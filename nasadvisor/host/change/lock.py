@@ -39,7 +39,7 @@ class LockUnusable(HostError):  # noqa: N818
 
     def __init__(self, path: Path, error: OSError) -> None:
         template = _(
-            "The lock {path} cannot be taken: {problem}. Nothing was changed. It must be an ordinary file, which root "
+            "The lock {path} cannot be acquired: {problem}. Nothing was changed. It must be a regular file that root "
             "can write; if it is a link or something else, remove it and try again."
         )
         super().__init__(template, path=str(path), problem=error.strerror or str(error))

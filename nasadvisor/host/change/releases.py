@@ -21,10 +21,10 @@ class CannotGoBack(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, release: str, kinds: tuple[str, ...]) -> None:
         template = _(
-            "NAS Advisor {release} cannot read what later releases have stored on this host ({kinds}): it "
-            "could undo no run that they made. Nothing was changed; the release that is installed stays. "
-            "To go back anyway, undo the runs that `nasadvisor runs --in-place` lists, keep a copy of "
-            "/var/lib/nasadvisor, and purge the package first."
+            "NAS Advisor {release} cannot read the data that later releases have stored on this host ({kinds}), so it "
+            "could not undo their runs. Nothing was changed; the installed release stays. To downgrade anyway, undo "
+            "the runs that `nasadvisor runs --in-place` lists, keep a copy of /var/lib/nasadvisor, and purge the "
+            "package first."
         )
         super().__init__(template, release=release, kinds=", ".join(kinds))
 

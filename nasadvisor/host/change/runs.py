@@ -76,7 +76,7 @@ class NoTrialLength(HostError):  # noqa: N818
     """A trial that would be too short or too long."""
 
     def __init__(self) -> None:
-        template = _("A trial lasts a minute at least and {days} days at most. Nothing was changed.")
+        template = _("A trial lasts at least one minute and at most {days} days. Nothing was changed.")
         super().__init__(template, days=str(LONGEST_S // DAY_S))
 
 
@@ -85,8 +85,8 @@ class NothingToTry(HostError):  # noqa: N818
 
     def __init__(self) -> None:
         template = _(
-            "What this plan takes out is dead and cannot be put back, so there is nothing to try. Nothing was changed. "
-            "Apply it without a trial."
+            "The device that this plan removes has failed and cannot be restored to the pool, so there is nothing to "
+            "try. Nothing was changed. Apply the plan without a trial."
         )
         super().__init__(template)
 
@@ -96,8 +96,8 @@ class NobodyAsks(HostError):  # noqa: N818
 
     def __init__(self) -> None:
         template = _(
-            "Who asks for it has a name that cannot be kept in a journal: it must be a text of 1 to 256 characters "
-            "without control characters. Nothing was changed. Log in under another name."
+            "The requester's name cannot be kept in a journal: it must be a text of 1 to 256 characters without "
+            "control characters. Nothing was changed. Log in under another name."
         )
         super().__init__(template)
 
@@ -172,8 +172,8 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         book, run = open_book(host, run_id, watched(host, Goal.UNDO, by, observe))
         if run.state is RunState.APPLIED and not run.can_undo:
             nothing = _(
-                "The run {run} is {state}. What it took out is dead and cannot be put back, so there is nothing to "
-                "undo. Nothing was changed."
+                "The run {run} is {state}. The device that it removed has failed and cannot be restored to the pool, "
+                "so there is nothing to undo. Nothing was changed."
             )
             raise WrongMoment(run, nothing)
         if not run.can_undo:

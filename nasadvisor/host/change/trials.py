@@ -25,14 +25,14 @@ from nasadvisor.host.errors import HostError
 log = logging.getLogger(__name__)
 
 NO_TRIAL: Final = _(
-    "The run {run} is {state} and not on trial, so there is nothing to keep. Nothing was changed. "
-    "`nasadvisor show {run}` tells what became of it."
+    "The run {run} is {state} and not on trial, so there is nothing to keep. Nothing was changed. `nasadvisor show "
+    "{run}` shows its details."
 )
 
 MOVED: Final = _(
-    "The clock of this host was changed, the host was off while no time source kept its clock right, or it "
-    "had a release of NAS Advisor before that did not count. A trial lasts as long as time was really "
-    "spent on it, so this one now ends at {until} UTC. Keep or undo the run before if you like."
+    "The clock of this host was changed, the host was off while no time source kept its clock right, or it previously "
+    "ran a release of NAS Advisor that did not count the time. A trial counts only time that has really passed, so "
+    "this trial now ends at {until} UTC. You can keep or undo the run before then."
 )
 
 KEPT_EVERY_S: Final = 15 * MINUTE_S
@@ -90,8 +90,8 @@ def move_trial(host: RunHost, run_id: str, until: str, observe: Observer) -> Run
             {"until": until[:16].replace("T", " ")},
             Level.WARNING,
             explanation=_(
-                "How long a run is tried is counted by a clock of the machine that nobody can "
-                "set, so a wrong wall clock ends no trial too early."
+                "The length of a trial is counted by a host clock that cannot be set, so a wrong wall clock never "
+                "ends a trial too early."
             ),
         )
         return book.write(TrialMoved(book.now(), until, why))

@@ -53,8 +53,8 @@ from nasadvisor.host.errors import HostError
 STILL_THERE: Final = Statement(
     "still-there",
     _(
-        "The commands of this step reported success, but the host still shows what they should have taken away. "
-        "`zpool status` shows the pool; try the undo again in a few minutes."
+        "The commands of this step reported success, but the host still shows the devices or slices that they should "
+        "have removed. `zpool status` shows the pool; try the undo again in a few minutes."
     ),
 )
 

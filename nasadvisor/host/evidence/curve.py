@@ -61,8 +61,8 @@ class OtherProcessor(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, machine: str) -> None:
         template = _(
-            "Reads can be followed on x86-64 only, and this is {machine}. Nothing was traced. The ghost hits of the "
-            "ARC still tell what a cache about as large as it would serve."
+            "Reads can be traced only on x86-64, and this host is {machine}. Nothing was traced. The ghost hits of "
+            "the ARC still show what a cache about the size of the ARC would serve."
         )
         super().__init__(template, machine=machine)
 

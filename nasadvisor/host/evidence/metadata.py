@@ -30,8 +30,8 @@ class CountUnfinished(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, pool: str, limit_s: float) -> None:
         template = _(
-            "zdb had not read all metadata of pool {pool} within {time}, and was ended. Nothing was changed, and "
-            "nothing is said of a part. Give it more time, at an hour when the pool is quiet."
+            "zdb did not finish reading the metadata of pool {pool} within {time} and was stopped. Nothing was "
+            "changed, and there is no partial result. Allow more time, at an hour when the pool is quiet."
         )
         super().__init__(template, pool=pool, time=duration(limit_s))
 
@@ -41,8 +41,8 @@ class CountUnderWay(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self) -> None:
         template = _(
-            "The blocks of a pool on this host are being counted already, and only one count runs at a time. Nothing "
-            "was begun. Try again when it has ended."
+            "The blocks of a pool on this host are already being counted, and only one count can run at a time. "
+            "Nothing was started. Try again when it has ended."
         )
         super().__init__(template)
 

@@ -30,7 +30,7 @@ class SwitchingUnknown(HostError):  # noqa: N818 - named for what happened
     """There is no such record."""
 
     def __init__(self, record_id: str) -> None:
-        super().__init__(_("This host knows of no cache that is switched under the id {id}."), id=record_id)
+        super().__init__(_("This host has no cache test with the id {id}."), id=record_id)
 
 
 class SwitchingUnreadable(HostError):  # noqa: N818
@@ -38,8 +38,8 @@ class SwitchingUnreadable(HostError):  # noqa: N818
 
     def __init__(self, path: Path, problem: str) -> None:
         template = _(
-            "The record {path} of a cache that was switched cannot be read: {problem}. It no longer takes "
-            "anything out of service, and what was is put back. Its result is lost; delete the file."
+            "The record {path} of a cache test cannot be read: {problem}. The test takes no more caches out of "
+            "service, and any that are out of service are put back. Its result is lost; delete the file."
         )
         super().__init__(template, path=str(path), problem=problem)
 

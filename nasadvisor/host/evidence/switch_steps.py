@@ -35,7 +35,7 @@ from nasadvisor.host.errors import HostError, RulesForbid
 
 log = logging.getLogger(__name__)
 
-NOT_BACK: Final = Statement("switch-not-back", _("The command that puts it back did not lead to that."))
+NOT_BACK: Final = Statement("switch-not-back", _("The command to put it back into service had no effect."))
 OVER: Final = frozenset({RunState.REFUSED, RunState.PUT_BACK, RunState.UNDONE})
 
 
@@ -43,7 +43,7 @@ class CacheStaysIn(HostError):  # noqa: N818 - named for what happened
     """A cache could not be taken out of service."""
 
     def __init__(self, run: Run) -> None:
-        template = _("The cache of pool {pool} could not be taken out of service; run {run} tells why.")
+        template = _("The cache of pool {pool} could not be taken out of service; run {run} shows the reason.")
         super().__init__(template, pool=run.plan.pool_name, run=run.id)
 
 

@@ -52,7 +52,7 @@ class NoCacheToSwitch(HostError):  # noqa: N818 - named for what happened
     """The pool has no cache."""
 
     def __init__(self, pool: Pool) -> None:
-        template = _("Pool {pool} has no cache, so there is nothing to switch. Nothing was changed. Add one on trial.")
+        template = _("Pool {pool} has no cache to test. Nothing was changed. Add one on trial.")
         super().__init__(template, pool=pool.name)
 
 
@@ -61,8 +61,9 @@ class SwitchingUnderWay(HostError):  # noqa: N818
 
     def __init__(self, other: CacheSwitching) -> None:
         template = _(
-            "The cache of pool {pool} is being switched already, and two at once would tell of neither: they share the "
-            "memory of this host. Nothing was changed. Wait for its end, or stop it: nasadvisor switching {pool} --stop"
+            "A cache test of pool {pool} is already running, and two at once would invalidate each other: they share "
+            "the memory of this host. Nothing was changed. Wait until it ends, or stop it: nasadvisor switching "
+            "{pool} --stop"
         )
         super().__init__(template, pool=other.pool_name)
 
@@ -72,8 +73,8 @@ class NoSwitchingLength(HostError):  # noqa: N818
 
     def __init__(self) -> None:
         template = _(
-            "A cache is switched in 8 pairs of periods at least and 240 at most, each period a minute at least and a "
-            "day at most, of which no more than half is left out after a switch. Nothing was changed."
+            "A cache test takes 8 to 240 pairs of periods. Each period lasts from one minute to one day, of which at "
+            "most half is left out after a switch. Nothing was changed."
         )
         super().__init__(template)
 
@@ -82,7 +83,7 @@ class NothingSwitched(HostError):  # noqa: N818
     """There is nothing to stop."""
 
     def __init__(self, pool: str) -> None:
-        super().__init__(_("No cache of pool {pool} is being switched. Nothing was changed."), pool=pool)
+        super().__init__(_("No cache test of pool {pool} is running. Nothing was changed."), pool=pool)
 
 
 @dataclass(frozen=True)

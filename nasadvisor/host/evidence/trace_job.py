@@ -20,8 +20,8 @@ class TraceUnderWay(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self) -> None:
         template = _(
-            "Such a trace of a pool is under way on this host already, and only one runs at a time. Nothing was begun. "
-            "Try again when it has ended, or stop it."
+            "A trace of this kind is already running on this host, and only one can run at a time. Nothing was "
+            "started. Try again when it has ended, or stop it."
         )
         super().__init__(template)
 

@@ -48,8 +48,8 @@ class ConsoleUnreachable(HostError):
 
     def __init__(self, console: str, reason: str) -> None:
         template = _(
-            "The console at {console} cannot be reached: {reason}. This host did not join. Look at the address and the "
-            "port, at the firewall between, and on the console at `systemctl status nasadvisor-remote-redis`."
+            "The console at {console} cannot be reached: {reason}. This host did not join. Check the address, the "
+            "port and any firewall in between, and run `systemctl status nasadvisor-remote-redis` on the console."
         )
         super().__init__(template, console=console, reason=reason)
 
@@ -59,8 +59,8 @@ class AnotherConsole(HostError):
 
     def __init__(self, console: str) -> None:
         template = _(
-            "What answers at {console} is not the console that made this token, or its certificate was renewed since. "
-            "Nothing was told to it and this host did not join. Check the address; then make a new token."
+            "The server at {console} is not the console that created this token, or its certificate was renewed "
+            "since. Nothing was sent to it, and this host did not join. Check the address, then create a new token."
         )
         super().__init__(template, console=console)
 
@@ -70,8 +70,8 @@ class TokenRefused(HostError):
 
     def __init__(self, console: str) -> None:
         template = _(
-            "The console at {console} does not take this token: it has been used, has expired, or was taken back. This "
-            "host did not join. Make a new token on the console's page."
+            "The console at {console} does not accept this token: it was already used, has expired or was revoked. "
+            "This host did not join. Create a new token on the console."
         )
         super().__init__(template, console=console)
 
@@ -81,9 +81,9 @@ class ClockWrong(HostError):
 
     def __init__(self, console: str, now: datetime) -> None:
         template = _(
-            "The clock of this host says {now}, and the certificate of the console at {console} is not valid then. "
-            "This host did not join. Set the clock, for example with `timedatectl set-ntp true` (chrony or "
-            "systemd-timesyncd must be installed), and try again."
+            "The clock of this host shows {now}, and at that time the certificate of the console at {console} is not "
+            "valid. This host did not join. Set the clock, for example with `timedatectl set-ntp true` (requires "
+            "chrony or systemd-timesyncd), and try again."
         )
         super().__init__(template, console=console, now=now.isoformat(timespec="seconds"))
 
@@ -93,8 +93,8 @@ class NoAnswer(HostError):
 
     def __init__(self, console: str) -> None:
         template = _(
-            "The message service at {console} took the request, but the console did not answer. This host did not "
-            "join. Look there at `systemctl status nasadvisor-remote`, make a new token and try again."
+            "The message service at {console} accepted the request, but the console did not answer. This host did not "
+            "join. Run `systemctl status nasadvisor-remote` there, create a new token and try again."
         )
         super().__init__(template, console=console)
 

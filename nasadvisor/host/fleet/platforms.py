@@ -25,7 +25,7 @@ class NobodyNotifies(HostError):  # noqa: N818 - named for what happened
     """No platform of this host sends messages."""
 
     def __init__(self) -> None:
-        super().__init__(_("No platform of this host sends messages. Choose another channel for alerts."))
+        super().__init__(_("No platform on this host can send messages. Choose another channel for alerts."))
 
 
 def nobody_notifies(_notice: Notice) -> Statement | None:

@@ -55,7 +55,7 @@ def access_from(environment: Mapping[str, str]) -> TrueNasAccess:
     host, port = _parse(environment.get(URL, ""))
     user = environment.get(USER, "")
     if not user:
-        raise AccessNotSet(USER, Statement("user", _("the name of the user whose API key it is")))
+        raise AccessNotSet(USER, Statement("user", _("the name of the user who owns the API key")))
     return TrueNasAccess(
         host, port, user, _key(environment.get(KEY_FILE, "")), _certificate(environment.get(CERTIFICATE, ""))
     )
@@ -78,14 +78,16 @@ def _parse(url: str) -> tuple[str, int]:
 def _key(name: str) -> str:
     """The first line of the key file, which must be its owner's alone."""
     if not name:
-        raise AccessNotSet(KEY_FILE, Statement("key-file", _("the path of a file that holds the API key")))
+        raise AccessNotSet(KEY_FILE, Statement("key-file", _("the path of the file that contains the API key")))
     path = Path(name)
     try:
         mode, key = path.stat().st_mode, path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as error:
         raise AccessNotSet(KEY_FILE, str(error)) from None
     if mode & GROUP_AND_OTHERS:
-        raise AccessNotSet(KEY_FILE, Statement("mode", _("others can read {path}: chmod 600 it"), {"path": name}))
+        raise AccessNotSet(
+            KEY_FILE, Statement("mode", _("other users can read {path}: run chmod 600 on it"), {"path": name})
+        )
     if not key:
         raise AccessNotSet(KEY_FILE, Statement("empty", _("{path} is empty"), {"path": name}))
     return key

@@ -222,7 +222,7 @@ def _check_certificate(access: TrueNasAccess, socket: ClientConnection) -> None:
     presented = secured.getpeercert(binary_form=True) if isinstance(secured, ssl.SSLSocket) else None
     if presented != access.certificate:
         raise CertificateUnknown(
-            access.host, Statement("other-certificate", _("its certificate is not the one that was stored"))
+            access.host, Statement("other-certificate", _("its certificate does not match the stored one"))
         )
 
 

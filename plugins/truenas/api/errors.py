@@ -13,8 +13,8 @@ class AccessNotSet(HostError):
 
     def __init__(self, setting: str, wanted: str | Statement) -> None:
         template = _(
-            "TrueNAS cannot be asked: the setting {setting} is missing or of no use ({wanted}). Nothing was changed. "
-            "docs/truenas.md says how to set it up."
+            "TrueNAS cannot be queried: the setting {setting} is missing or unusable ({wanted}). Nothing was changed. "
+            "For the setup, see docs/truenas.md."
         )
         super().__init__(template, setting=setting, wanted=wanted)
 
@@ -24,8 +24,8 @@ class PlainTransport(HostError):
 
     def __init__(self, url: str) -> None:
         template = _(
-            "The address {url} is not encrypted, so the API key was not sent: TrueNAS revokes a key at once that "
-            "reaches it over ws://. Nothing was read or changed. Use an address that begins with wss://."
+            "The address {url} is not encrypted, so the API key was not sent: TrueNAS immediately revokes a key that "
+            "arrives over ws://. Nothing was read or changed. Use an address that begins with wss://."
         )
         super().__init__(template, url=url)
 
@@ -35,8 +35,8 @@ class NotReached(HostError):
 
     def __init__(self, host: str, problem: str) -> None:
         template = _(
-            "TrueNAS at {host} cannot be reached: {problem}. This attempt read and changed nothing. Check the address, "
-            "and that its web interface answers there."
+            "TrueNAS at {host} cannot be reached: {problem}. This attempt read nothing and changed nothing. Check the "
+            "address, and check that the TrueNAS web interface answers there."
         )
         super().__init__(template, host=host, problem=problem)
 
@@ -46,8 +46,9 @@ class CertificateUnknown(HostError):
 
     def __init__(self, host: str, problem: str | Statement) -> None:
         template = _(
-            "What answers at {host} may not be your TrueNAS: {problem}. The API key was not sent, and this attempt "
-            "read and changed nothing. If TrueNAS has a new certificate, store it again as docs/truenas.md says."
+            "The server at {host} may not be your TrueNAS: {problem}. The API key was not sent, and this attempt read "
+            "nothing and changed nothing. If TrueNAS has a new certificate, store it again as described in "
+            "docs/truenas.md."
         )
         super().__init__(template, host=host, problem=problem)
 
@@ -57,8 +58,8 @@ class NoCommonVersion(HostError):
 
     def __init__(self, host: str, known: tuple[str, ...]) -> None:
         template = _(
-            "TrueNAS at {host} speaks none of the API versions that NAS Advisor knows ({known}). Nothing was read or "
-            "changed. NAS Advisor works with TrueNAS 25.10 and 26."
+            "TrueNAS at {host} supports none of the API versions that NAS Advisor knows ({known}). Nothing was read "
+            "or changed. NAS Advisor works with TrueNAS 25.10 and 26."
         )
         super().__init__(template, host=host, known=", ".join(known))
 
@@ -68,8 +69,8 @@ class VersionOutside(HostError):
 
     def __init__(self, version: str) -> None:
         template = _(
-            "This TrueNAS is version {version}. NAS Advisor adds to pools of TrueNAS 25.10 and 26 only, because nobody "
-            "has checked what others do with them. It can still read this one and take back what it added before. "
+            "This TrueNAS is version {version}. NAS Advisor adds devices only to pools of TrueNAS 25.10 and 26, "
+            "because other versions have not been checked. It can still read this one and undo its earlier additions. "
             "Nothing was changed."
         )
         super().__init__(template, version=version)
@@ -80,27 +81,36 @@ class LoginRefused(HostError):
 
     def __init__(self, user: str, reason: Statement) -> None:
         self.reason = reason
-        template = _("TrueNAS did not accept the API key of {user}. {reason} This attempt read and changed nothing.")
+        template = _(
+            "TrueNAS did not accept the API key of {user}. {reason} This attempt read nothing and changed nothing."
+        )
         super().__init__(template, user=user, reason=reason)
 
 
 BAD_KEY: Final = Statement(
-    "bad-key", _("The key or the user is wrong. Make a new key in TrueNAS and store it; many attempts lock you out.")
+    "bad-key",
+    _("The key or the user is wrong. Create a new key in TrueNAS and store it; too many attempts lock you out."),
 )
 EXPIRED: Final = Statement(
-    "expired", _("The key has expired or was revoked. Make a new one in TrueNAS (Credentials, API Keys).")
+    "expired", _("The key has expired or was revoked. Create a new one in TrueNAS (Credentials, API Keys).")
 )
-DENIED: Final = Statement("denied", _("This user may not use the API. Give the user the roles in docs/truenas.md."))
+DENIED: Final = Statement(
+    "denied", _("This user may not use the API. Give the user the roles listed in docs/truenas.md.")
+)
 SECOND_FACTOR: Final = Statement(
     "second-factor",
-    _("It asks for a one-time password, which nobody is there to enter. Use an API key of a user of its own."),
+    _("It requires a one-time password, which cannot be entered here. Use the API key of a separate user."),
 )
 OTHER_NODE: Final = Statement(
-    "other-node", _("It is the standby half of a pair. Enter the address of the pair, not that of one half.")
+    "other-node",
+    _("It is the standby controller of a pair. Enter the address of the pair, not of a single controller."),
 )
 MECHANISM: Final = Statement(
     "mechanism",
-    _("It does not allow logins by API key now, or there were too many attempts. Wait ten minutes and try again."),
+    _(
+        "It does not currently allow logins with an API key, or there were too many attempts. Wait ten minutes and "
+        "try again."
+    ),
 )
 
 
@@ -134,8 +144,8 @@ class JobFailed(HostError):
 
     def __init__(self, job: int, method: str, ending: str, error: str | Statement) -> None:
         template = _(
-            "TrueNAS's job {job} ({method}) ended as {ending}: {error}. It may have changed something before that: "
-            "look at the pool in TrueNAS before you try again."
+            "TrueNAS job {job} ({method}) ended as {ending}: {error}. It may have changed something before that. "
+            "Check the pool in TrueNAS before you try again."
         )
         said = error.rstrip(".") if isinstance(error, str) else error
         super().__init__(template, job=str(job), method=method, ending=ending, error=said)
@@ -146,9 +156,8 @@ class JobOutOfSight(HostError):
 
     def __init__(self, job: int, method: str, problem: HostError) -> None:
         template = _(
-            "TrueNAS's job {job} ({method}) may still be running, but it can no longer be followed. "
-            "{problem} Look it up under Jobs in TrueNAS, and then at the pool. Do not start it again "
-            "before it has ended."
+            "TrueNAS job {job} ({method}) may still be running, but its progress can no longer be followed. {problem} "
+            "Check the job under Jobs in TrueNAS, then check the pool. Do not start it again before it has ended."
         )
         super().__init__(template, job=str(job), method=method, problem=problem.statement)
 
@@ -158,8 +167,8 @@ class EndNotSeen(HostError):
 
     def __init__(self, job: int, method: str, problem: Statement) -> None:
         template = _(
-            "TrueNAS's job {job} ({method}) has ended, but what came of it could not be seen and recorded. {problem} "
-            "Look at the pool in TrueNAS before you go on."
+            "TrueNAS job {job} ({method}) has ended, but its result could not be verified and recorded. {problem} "
+            "Check the pool in TrueNAS before you continue."
         )
         super().__init__(template, job=str(job), method=method, problem=problem)
 
@@ -169,7 +178,8 @@ class TakenBackInPart(HostError):
 
     def __init__(self, count: int, problem: HostError) -> None:
         template = _(
-            "{count} device(s) were taken out of the pool, but it is not recorded as taken back. Then: {problem}"
+            "{count} device(s) were removed from the pool, but the change is not recorded as undone. After that: "
+            "{problem}"
         )
         super().__init__(template, count=str(count), problem=problem.statement)
 
@@ -179,7 +189,7 @@ class MailNotSent(HostError):
 
     def __init__(self, job: int) -> None:
         template = _(
-            "TrueNAS ended its job {job} (mail.send) without sending the message, as it does where e-mail is not "
+            "TrueNAS ended its job {job} (mail.send) without sending the message. This happens if e-mail is not "
             "allowed under Network, Global Configuration, Outbound Network. Allow it, or choose another channel for "
             "alerts."
         )

@@ -81,7 +81,7 @@ class RecordUnknown(HostError):  # noqa: N818 - named for what happened
     """There is no such record, or it cannot be read."""
 
     def __init__(self, record: str, problem: str) -> None:
-        template = _("There is no usable record {record} of disks that TrueNAS added ({problem}). Nothing was changed.")
+        template = _("There is no usable record {record} of disks added by TrueNAS ({problem}). Nothing was changed.")
         super().__init__(template, record=record, problem=problem)
 
 

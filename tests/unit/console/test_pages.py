@@ -78,13 +78,13 @@ def test_it_shows_every_page_of_a_host_with_200_disks(viewer: Client, path: str)
 def test_it_says_that_everything_is_all_right_when_it_is(viewer: Client) -> None:
     node = load(typical())
     NodeHealth.objects.update_or_create(node=node, defaults={"sweep_ended_at": timezone.now()})
-    assert "Everything is all right" in page(viewer, "/")
+    assert "Everything is OK" in page(viewer, "/")
 
 
 def test_it_says_what_is_wrong_with_a_pool(viewer: Client) -> None:
     load(home_server())
     text = page(viewer, "/")
-    assert "Everything is all right" not in text
+    assert "Everything is OK" not in text
     assert "Pool archive is DEGRADED" in text
 
 
@@ -101,14 +101,14 @@ def test_it_says_that_a_reading_is_old_although_the_host_answers(viewer: Client)
     Node.objects.update(inventory_read_at=timezone.now() - timedelta(minutes=10))
     text = page(viewer, "/")
     assert "its last reading is old" in text
-    assert "Everything is all right" not in text
+    assert "Everything is OK" not in text
 
 
 def test_it_says_why_a_host_could_not_read_itself(viewer: Client) -> None:
     load(typical())
     reason = Statement("tool-missing", "The program {tool} is not installed.", {"tool": "zpool"})
     take_error("nas1", "read_inventory", "", to_document(reason))
-    assert "nas1 could not read itself: The program zpool is not installed." in page(viewer, "/")
+    assert "nas1 could not read its own disks and pools: The program zpool is not installed." in page(viewer, "/")
 
 
 def test_it_draws_a_pool_with_its_log(viewer: Client) -> None:

@@ -117,7 +117,7 @@ def test_what_stopped_the_last_start_is_said(middleware: StandIn, host: TrueNASH
     (host.program.parent / FAILED).write_text("/mnt/x can be changed by others than root.\n")
     report = HostPlatforms(FakeRunner(), (host,)).report(home_server())
     assert [str(each) for each in report.findings] == [
-        "TrueNAS could not start the host part the last time: /mnt/x can be changed by others than root."
+        "TrueNAS could not start the host part last time: /mnt/x can be changed by others than root."
     ]
 
 

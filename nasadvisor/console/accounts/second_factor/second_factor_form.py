@@ -52,7 +52,7 @@ def offer_to(request: HttpRequest, user: User, purpose: Purpose) -> PasskeyOffer
     if not sites:
         return None
     if site_name(request) not in sites:
-        text = _("Your passkeys work only where this page is opened by the name they were made for: %(names)s.")
+        text = _("Your passkeys work only under the names for which they were created: %(names)s.")
         return PasskeyOffer(why_not=text % {"names": ", ".join(sites)})
     why_not = why_none_here(request)
     return PasskeyOffer(why_not=why_not) if why_not else PasskeyOffer(challenge_at=reverse(ASKED_AT[purpose]))
@@ -66,13 +66,11 @@ def why_none_here(request: HttpRequest) -> str:
     """
     name = site_name(request)
     if is_address(name):
-        text = _(
-            "Passkeys work only by a name such as %(name)s, not by an address of numbers. Open this page by a name."
-        )
+        text = _("Passkeys require a host name such as %(name)s, not an IP address. Open this page by its host name.")
         whole = (each for each in settings.HOST_NAMES if "." in each and not each.startswith((".", "*")))
         return text % {"name": next(whole, "nas.example")}
     if name != LOCAL and not any(origin.startswith("https:") for origin in origins(request)):
-        return _("Passkeys work only over https, and this page came by plain http.")
+        return _("Passkeys work only over HTTPS, and this page was loaded over plain HTTP.")
     return ""
 
 

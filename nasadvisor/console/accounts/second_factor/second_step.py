@@ -126,5 +126,5 @@ def _is_theirs(request: HttpRequest, user: User, form: FactorForm) -> bool:
     if found is None and passkey:
         form.add_error("code", _("That passkey was not accepted, or it took too long. Try again, or type a code."))
     elif found is None:
-        form.add_error("code", _("That code is not right, or was used before. Wait for the next one."))
+        form.add_error("code", _("That code is wrong or was already used. Wait for the next one."))
     return found is not None and found.pk == user.pk

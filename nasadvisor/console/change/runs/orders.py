@@ -53,8 +53,8 @@ ANSWER_WITHIN: Final = timedelta(seconds=CHANGE_S + 30)
 NOT_TAKEN_UP: Final = Statement(
     "not-taken-up",
     gettext_noop(
-        "The host did not take up the last request in time. The request has expired, so nothing was changed by it. "
-        "Look at the host with `systemctl status nasadvisor-host` and ask again."
+        "The host did not pick up the last request in time. The request has expired, so it changed nothing. Check the "
+        "host with `systemctl status nasadvisor-host`, then try again."
     ),
 )
 
@@ -91,7 +91,7 @@ def apply_plan(stored: StoredPlan, by: User, trial_s: int = 0) -> StoredRun:
             },
         )
         if not created:
-            raise PlanAlreadyRan(_("This plan was already applied. Make a new plan to do more."))
+            raise PlanAlreadyRan(_("This plan has already been applied. Create a new plan to make further changes."))
         hosts.ask(stored.node, APPLY, plan, trial_s, by=by)
     return run
 

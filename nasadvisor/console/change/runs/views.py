@@ -46,98 +46,101 @@ Words = tuple[str | Promise, str | Promise]
 
 _WORDS: Final[dict[str, Words]] = {
     StoredRunState.REQUESTED: (
-        _("Waiting for %(node)s to take up the plan."),
-        _("Nothing has been changed yet. You may close this page: that changes nothing."),
+        _("Waiting for %(node)s to pick up the plan."),
+        _("Nothing has been changed yet. You can safely close this page."),
     ),
     StoredRunState.UNANSWERED: (
         _("%(node)s did not pick up the plan in time."),
         _(
-            "The order has expired, so nothing was changed and nothing will be. Look at it there with "
-            "`systemctl status nasadvisor-host`, then make the plan again."
+            "The order has expired: nothing was changed, and nothing will be. On that host, run `systemctl status "
+            "nasadvisor-host`, then create the plan again."
         ),
     ),
     StoredRunState.APPLYING: (
         _("Working on pool %(pool)s: %(done)s of %(count)s steps done."),
-        _("The run continues in the background. You may close this page: that changes nothing."),
+        _("The run continues in the background. You can safely close this page."),
     ),
     StoredRunState.APPLIED: (
-        _("Pool %(pool)s has what was planned: %(summary)s."),
-        _("No further action needed. To reverse it, choose Undo; you will first see what cannot be restored."),
+        _("Done on pool %(pool)s: %(summary)s."),
+        _(
+            "No further action needed. If the change is reversible, choose Undo to reverse it; you will first see "
+            "what cannot be restored."
+        ),
     ),
     StoredRunState.REFUSED: (
         _("The host refused the plan. Nothing was changed."),
-        _("The reasons are below. Put them right, or make another plan."),
+        _("The reasons are listed below. Fix them, or create another plan."),
     ),
     StoredRunState.UNDOING: (
-        _("Taking everything back: %(undone)s of %(undo_count)s steps done."),
-        _("The undo continues in the background. You may close this page: that changes nothing."),
+        _("Undoing everything: %(undone)s of %(undo_count)s steps done."),
+        _("The undo continues in the background. You can safely close this page."),
     ),
     StoredRunState.UNDONE: (
-        _("Everything that this run did was taken back."),
-        _("Pool %(pool)s works without it as before."),
+        _("Everything that this run did was undone."),
+        _("Pool %(pool)s works without this change."),
     ),
     StoredRunState.PUTTING_BACK: (
-        _("A step failed. What was done before it is being taken back."),
-        _("This continues in the background. You may close this page: that changes nothing."),
+        _("A step failed. Everything done before it is being reverted."),
+        _("This continues in the background. You can safely close this page."),
     ),
     StoredRunState.PUT_BACK: (
-        _("A step failed, and what was done before it was taken back."),
-        _("The failed step below says why. Put that right, then make a new plan."),
+        _("A step failed. Everything done before it was reverted."),
+        _("The failed step below shows the cause. Fix it, then create a new plan."),
     ),
     StoredRunState.INTERRUPTED: (
         _("The run was interrupted after %(done)s of %(count)s steps."),
         _(
-            "The host worker or the machine stopped in the middle. Nothing continues automatically: choose "
-            "whether to finish the rest or to take back what was done."
+            "The host or its worker stopped during the run. Nothing continues automatically: choose whether to finish "
+            "the remaining steps or to undo those already done."
         ),
     ),
     StoredRunState.ATTENTION: (
         _("This run is stuck: it could neither finish nor be undone."),
-        _("The failed step below says what happened and in which state things are. Nothing continues automatically."),
+        _("The failed step below shows what happened and the current state. Nothing continues automatically."),
     ),
     StoredRunState.DAMAGED: (
-        _("%(node)s can no longer read the journal of this run: it is damaged."),
-        _("The run can be neither finished nor undone from here. Below is what the host told before that."),
+        _("The journal of this run is damaged, and %(node)s can no longer read it."),
+        _("The run can be neither finished nor undone from here. The last report of the host before that is below."),
     ),
     StoredRunState.NEWER: (
-        _("The journal of this run was written by a newer release of NAS Advisor than %(node)s has."),
-        _("The run can be neither finished nor undone from here. Below is what the host told before that."),
+        _("The journal of this run was written by a newer release of NAS Advisor than the one on %(node)s."),
+        _("The run can be neither finished nor undone from here. The last report of the host before that is below."),
     ),
 }
 
 _INTERRUPTED_UNDO: Final[Words] = (
     _("The undo was interrupted after %(undone)s of %(undo_count)s steps."),
-    _("Nothing continues automatically. Undo takes back the rest."),
+    _("Nothing continues automatically. Choose Undo to undo the remaining steps."),
 )
 
 _ON_TRIAL: Final[Words] = (
-    _("Pool %(pool)s has what was planned, on trial: %(summary)s."),
+    _("Done on pool %(pool)s, on trial: %(summary)s."),
     _(
-        "Unless someone keeps it, %(node)s reverts it automatically when the time is up. If it is off "
-        "then, it does so %(minutes)s minutes after its next start, or later where no time source proves "
-        "how long it was off. If something forbids the undo, nothing is done and you are told."
+        "Unless someone keeps the run, %(node)s reverts it automatically when the time is up. If the host is off "
+        "then, it does so %(minutes)s minutes after its next start, or later if no time source proves how long it was "
+        "off. If something forbids the undo, nothing is done and you are notified."
     ),
 )
 
 _TRIAL_STAYS: Final[Words] = (
-    _("The trial is over, but it could not be taken back."),
-    _("Nothing was changed; the reasons are below. It is not retried automatically: undo it or keep it."),
+    _("The trial has ended, but the run could not be reverted."),
+    _("Nothing was changed; the reasons are below. It is not retried automatically: undo or keep the run."),
 )
 
 _TRIAL_OVER: Final[Words] = (
-    _("The trial is over, and everything was taken back."),
-    _("Pool %(pool)s works without it as before. What the trial showed is below."),
+    _("The trial has ended, and everything was reverted."),
+    _("Pool %(pool)s works without this change. The result of the trial is below."),
 )
 
 _ASKED: Final[dict[str, Words]] = {
-    Pending.UNDO: (_("Undo was asked for. Waiting for %(node)s."), _("You may close this page: that changes nothing.")),
+    Pending.UNDO: (_("Undo requested. Waiting for %(node)s."), _("You can safely close this page.")),
     Pending.KEEP: (
-        _("Keeping it was asked for. Waiting for %(node)s."),
-        _("You may close this page: that changes nothing."),
+        _("Keeping the run was requested. Waiting for %(node)s."),
+        _("You can safely close this page."),
     ),
     Pending.FINISH: (
-        _("Finishing it was asked for. Waiting for %(node)s."),
-        _("You may close this page: that changes nothing."),
+        _("Finishing the run was requested. Waiting for %(node)s."),
+        _("You can safely close this page."),
     ),
 }
 

@@ -16,7 +16,7 @@ from nasadvisor.domain.statements import Finding, Level
 
 _WORDS: Final[dict[str, str | Promise]] = {
     "single-log": _("I accept a log without a mirror"),
-    "unrecognised-data": _("Erase these data"),
+    "unrecognised-data": _("Erase this data"),
 }
 _ANY: Final = _("I accept this")
 

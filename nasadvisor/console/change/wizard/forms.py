@@ -33,7 +33,9 @@ class DevicesForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 - declared above
             field.choices = [(key, key) for key in offered_keys(choices, role)]
-            field.error_messages["invalid_choice"] = _("One of the chosen disks is not offered. Look at its reason.")
+            field.error_messages["invalid_choice"] = _(
+                "One of the chosen disks is not available. The reason is shown next to it."
+            )
 
     def offered(self, name: str, keys: list[str]) -> tuple[str, ...]:
         """Those keys that may be chosen in a field."""
@@ -63,7 +65,7 @@ class SizeField(forms.CharField):
             parse_size(text)
         except ValueError:
             raise forms.ValidationError(
-                _("“%(text)s” is not a size. Write a number above zero with K, M, G or T, for example 4G.")
+                _("“%(text)s” is not a size. Enter a number above zero with K, M, G or T, for example 4G.")
                 % {"text": text}
             ) from None
         return text
@@ -76,18 +78,18 @@ def _radios() -> forms.RadioSelect:
 class LayoutForm(forms.Form):
     """How large, and where. Fields that do not apply to the chosen disks are left out."""
 
-    log_on = forms.ChoiceField(label=gettext_lazy("Mirror or single"), widget=_radios())
-    log_size = SizeField(label=gettext_lazy("Size of the log"), max_length=12)
-    cache_size = SizeField(label=gettext_lazy("Size of the cache on each SSD"), max_length=12, required=False)
+    log_on = forms.ChoiceField(label=gettext_lazy("Mirrored or single"), widget=_radios())
+    log_size = SizeField(label=gettext_lazy("Log size"), max_length=12)
+    cache_size = SizeField(label=gettext_lazy("Cache size on each SSD"), max_length=12, required=False)
     reserve_percent = forms.IntegerField(
         label=gettext_lazy("Reserve on each SSD"), min_value=0, max_value=MAX_RESERVE_PERCENT
     )
     naming = forms.ChoiceField(
-        label=gettext_lazy("Name under which the pool stores its devices"),
+        label=gettext_lazy("Device names in the pool"),
         widget=_radios(),
         choices=[
-            (Naming.PARTUUID.value, gettext_lazy("by-partuuid (recommended): only this slice can have the name")),
-            (Naming.DISK_ID.value, gettext_lazy("by-id: shows model and serial in zpool status")),
+            (Naming.PARTUUID.value, gettext_lazy("by-partuuid (recommended): unique to this slice")),
+            (Naming.DISK_ID.value, gettext_lazy("by-id: shows the model and serial in zpool status")),
         ],
     )
 
@@ -137,7 +139,7 @@ def _places_for_log(draft: Draft, inventory: Inventory) -> list[tuple[str, str]]
     labels = {key: disk.label for key in draft.log_disks if (disk := inventory.disk(key))}
     singles = [(key, _("Single log on %(disk)s") % {"disk": label}) for key, label in labels.items()]
     everywhere = _(" and ").join(labels.values())
-    return [(MIRROR, _("Mirror on %(disks)s: if one dies, nothing is lost") % {"disks": everywhere}), *singles]
+    return [(MIRROR, _("Mirror on %(disks)s: if one fails, no data is lost") % {"disks": everywhere}), *singles]
 
 
 class ApplyForm(PasswordForm):
@@ -155,9 +157,9 @@ class ApplyForm(PasswordForm):
             (str(30 * DAY_S), gettext_lazy("Try it for 30 days")),
         ),
         help_text=gettext_lazy(
-            "You can undo this later. A trial is reverted automatically when it ends unless someone keeps "
-            "it; your password below authorises that as well. Before and after are compared at the same "
-            "hours of the day, so a day or more tells most."
+            "You can undo this later. A trial is reverted automatically when it ends unless someone keeps it; your "
+            "password below authorises that as well. Before and after are compared at the same hours of the day, so a "
+            "trial of a day or longer shows the most."
         ),
     )
     field_order = ("trial", "password")
@@ -171,7 +173,7 @@ class ApplyForm(PasswordForm):
         """Every risk must have been accepted, before the password is looked at."""
         for risk in self.risks:
             if risk.key not in self.accepted:
-                said = _("Nothing was changed: “%(words)s” is not ticked. Tick it, or go back and choose differently.")
+                said = _("Nothing was changed: “%(words)s” is not ticked. Tick it, or go back and change your choices.")
                 self.add_error(None, said % {"words": risk.words})
         return self.cleaned_data
 

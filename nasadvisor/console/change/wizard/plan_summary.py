@@ -23,12 +23,12 @@ from nasadvisor.domain.storage.sizing import HeaderMemory, header_memory
 from nasadvisor.domain.units import size_text
 
 _STAYS: Final[dict[str, str | Promise]] = {
-    "log-leaves-hole": _("an empty place (a hole) where the log was, permanently"),
+    "log-leaves-hole": _("a permanent empty entry (a hole) in place of the log"),
     "history-stays": _("the commands in the pool's history"),
-    "free-space-overwritten": _("unpartitioned space that was written to"),
-    "cache-comes-back-colder": _("a cache that is colder for a while"),
-    "broken-side-stays-out": _("a log without its broken side, as it is now"),
-    "dead-log-stays-out": _("the pool without its dead log"),
+    "free-space-overwritten": _("overwritten data in unpartitioned space"),
+    "cache-comes-back-colder": _("a cache that has to warm up again"),
+    "broken-side-stays-out": _("the log without its failed side, as now"),
+    "dead-log-stays-out": _("the pool without its failed log"),
 }
 
 
@@ -128,7 +128,7 @@ def summary_of(plan: Plan) -> Summary:
         pool=plan.pool_name,
         log=_log_words(plan, logs),
         cache=gettext("%(sizes)s cache") % {"sizes": _counted(caches)} if caches else "",
-        memory=gettext("%(size)s RAM for the cache's headers") % {"size": memory} if caches else "",
+        memory=gettext("%(size)s RAM for cache headers") % {"size": memory} if caches else "",
         steps="" if plan.slices else "; ".join(said(action.describe()) for action in plan.actions),
     )
 
@@ -138,17 +138,17 @@ def _log_words(plan: Plan, sizes: list[int]) -> str:
         return ""
     size = unbroken(localized(size_text(sizes[0])))
     if plan.request.replaces:
-        return gettext("new side of %(size)s for the log, instead of the broken one") % {"size": size}
+        return gettext("new log side of %(size)s, replacing the failed one") % {"size": size}
     if plan.request.attach_to:
-        return gettext("second side of %(size)s for the log") % {"size": size}
+        return gettext("second log side of %(size)s") % {"size": size}
     if plan.request.dead_log and len(sizes) == 1:
-        return gettext("instead of the dead log: one slice of %(size)s") % {"size": size}
+        return gettext("instead of the failed log: one slice of %(size)s") % {"size": size}
     if plan.request.dead_log:
         values = {"count": len(sizes), "size": size}
-        return gettext("instead of the dead log: a mirror of %(count)s slices of %(size)s") % values
+        return gettext("instead of the failed log: a mirror of %(count)s slices of %(size)s") % values
     if len(sizes) == 1:
         return gettext("single log of %(size)s") % {"size": size}
-    return gettext("log mirrored over %(count)s slices of %(size)s") % {"count": len(sizes), "size": size}
+    return gettext("log mirrored across %(count)s slices of %(size)s") % {"count": len(sizes), "size": size}
 
 
 def _counted(sizes: Iterable[int]) -> str:

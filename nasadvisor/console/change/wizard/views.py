@@ -163,7 +163,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
         answer = layout_of(answers.draft, place.inventory)
         if answer.plan:
             return on_to_review(request, answer.plan, place.node)
-        messages.warning(request, _("These choices cannot be carried out; the reasons are below the drawing."))
+        messages.warning(request, _("These choices cannot be applied; the reasons are below the diagram."))
     return _devices_page(request, place, answers)
 
 

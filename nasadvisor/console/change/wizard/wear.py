@@ -83,9 +83,9 @@ def _added(label: str, disk: StoredDisk | None, roles: set[Role], ingest: Ingest
     if Role.LOG in roles:
         rows.append((_("as log"), with_added(now, "log", ingest.log)))
     if Role.CACHE in roles:
-        rows.append((_("as cache, as much as the ARC let go recently"), with_added(now, "cache", ingest.cache)))
+        rows.append((_("as cache, at the recent ARC eviction rate"), with_added(now, "cache", ingest.cache)))
         at_limit = with_added(now, "cache", ingest.cache_limit)
-        rows.append((_("as cache at the feed limit, the most there can be"), at_limit))
+        rows.append((_("as cache, at the feed limit (the maximum possible)"), at_limit))
     if Role.LOG in roles and Role.CACHE in roles:
         rows.append((_("as log and cache together"), with_added(now, "log+cache", ingest.log + ingest.cache)))
     return AddedWear(label, disk.key if disk else "", tuple(rows))

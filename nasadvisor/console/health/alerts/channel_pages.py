@@ -36,7 +36,7 @@ from nasadvisor.console.health.alerts.senders import (
 from nasadvisor.console.health.alerts.ssrf_guard import fault_in
 from nasadvisor.console.secrets import SecretUnreadable, encrypt
 
-KEPT = gettext_lazy("Stored encrypted and never shown again. Leave it empty to keep what is stored.")
+KEPT = gettext_lazy("Stored encrypted and never shown again. Leave empty to keep the stored value.")
 
 HEADINGS: Final[dict[str, str | Promise]] = {
     "mail_host": gettext_lazy("E-mail"),
@@ -92,7 +92,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         address = str(cleaned.get("address", "")).strip()
         has_changed_kind = "kind" in self.changed_data and self.instance.pk
         if not address and (not self.instance.secret or has_changed_kind):
-            self.add_error("address", _("Enter where the messages go."))
+            self.add_error("address", _("Enter a destination for the messages."))
         elif address:
             for fault in _faults_of(str(cleaned.get("kind", "")), address, bool(cleaned.get("may_be_private"))):
                 self.add_error("address", fault)
@@ -160,9 +160,7 @@ class DeliveryForm(forms.ModelForm):  # type: ignore[type-arg]
             "quiet_end": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
             "digest_at": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
         }
-        labels: ClassVar = {
-            "escalate_after_hours": gettext_lazy("Repeat critical alerts that nobody acknowledges after (hours)")
-        }
+        labels: ClassVar = {"escalate_after_hours": gettext_lazy("Repeat unacknowledged critical alerts after (hours)")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -214,7 +212,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
         else:
             audit.record(request, Act.DELIVERY_CHANGED)
             return redirect("channels")
-    context = {"form": form, "title": _("How messages are sent"), "section": "settings"}
+    context = {"form": form, "title": _("Delivery settings"), "section": "settings"}
     return render(request, "health/alerts/channel.html", context)
 
 
@@ -248,8 +246,8 @@ def _prove(channel: Channel) -> None:
 
 def _said_of_test(channel: Channel) -> str:
     if is_answered_later(channel):
-        return _("A test by %(name)s was handed to its host. What became of it stands below once the host has said so.")
-    return _("A test was sent by %(name)s.")
+        return _("The test through %(name)s was handed to the host. The result appears below once the host reports it.")
+    return _("A test was sent through %(name)s.")
 
 
 @require_POST
@@ -275,7 +273,9 @@ def _channel(request: HttpRequest, form: ChannelForm, title: str) -> HttpRespons
                 _prove(channel)
             form.save()
         except NotSent as error:
-            said = _("Nothing was saved, as the test did not go out. %(reason)s") % {"reason": str(error)}
+            said = _("Nothing was saved because the test message could not be delivered. %(reason)s") % {
+                "reason": str(error)
+            }
             form.add_error(None, said)
         except SecretUnreadable as error:
             form.add_error(None, str(error))
@@ -289,12 +289,12 @@ def _channel(request: HttpRequest, form: ChannelForm, title: str) -> HttpRespons
 
 def _where_to() -> SafeString:
     """What an address is; the page shows that of the kind that is chosen."""
-    mail = _("One or several e-mail addresses.")
+    mail = _("One or more e-mail addresses.")
     words = {
         ChannelKind.MAIL: mail if WatchSettings.load().mail_host else format_html("{} {}", mail, _no_mail_server()),
-        ChannelKind.APPRISE: _("One address such as ntfys://… or tgram://…"),
+        ChannelKind.APPRISE: _("One address, such as ntfys://… or tgram://…"),
         ChannelKind.PLATFORM: _(
-            "The name of the host, and behind it e-mail addresses for what its platform does not confirm."
+            "The host name, followed by e-mail addresses for messages whose delivery its platform does not confirm."
         ),
     }
     return format_html_join(" ", '<span class="of-{}">{}</span>', ((kind.value, said) for kind, said in words.items()))
@@ -305,7 +305,7 @@ def _no_mail_server() -> SafeString:
         '{} <a href="{}">{}</a>',
         _("No mail server is set, so no e-mail can be sent."),
         reverse("alert-delivery"),
-        _("Enter the mail server"),
+        _("Set up the mail server"),
     )
 
 
@@ -315,13 +315,13 @@ def _faults_of(kind: str, address: str, may_be_private: bool) -> Iterator[str]:
     if kind == ChannelKind.PLATFORM:
         host, *mail = mail or [""]
         if not Node.objects.filter(name=host).exists():
-            yield _("There is no host called %(host)s here.") % {"host": host}
+            yield _("There is no host named %(host)s.") % {"host": host}
     elif kind != ChannelKind.MAIL and not is_apprise_address(address):
-        yield _("Apprise does not know this kind of address.")
+        yield _("Apprise does not support this kind of address.")
     try:
         for each in mail:
             validate_email(each)
     except ValidationError:
-        yield _("These are not all e-mail addresses.")
+        yield _("At least one of these is not an e-mail address.")
     if kind == ChannelKind.APPRISE and (fault := fault_in(address, may_be_private=may_be_private)):
         yield fault

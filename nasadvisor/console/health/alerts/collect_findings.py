@@ -51,11 +51,10 @@ class View:
 def unwatchable(node: Node, error: Exception) -> View:
     """What there is to say of a node whose words nobody can work with; what is open about it stays as it is."""
     template = gettext_noop(
-        "{node} sent data that could not be processed, so it is not being monitored. Other hosts are "
-        "unaffected. Look at its host part with `journalctl -u nasadvisor-host`, and here with `journalctl "
-        "-u nasadvisor-console`. ({problem})"
+        "{node} sent data that could not be processed, so it is not being monitored. Other hosts are unaffected. "
+        "Check `journalctl -u nasadvisor-host` there and `journalctl -u nasadvisor-console` here. ({problem})"
     )
-    explanation = gettext_noop("Until then nobody would be told if a disk or a pool of {node} failed.")
+    explanation = gettext_noop("Until this is fixed, you would not be notified of a failed disk or pool on {node}.")
     values: dict[str, str | Statement] = {"node": node.name, "problem": f"{type(error).__name__}: {error!s:.200}"}
     finding = Finding("node-unwatchable", template, values, Level.CRITICAL, explanation, subject=node.name)
     source = _watching(node)
@@ -75,7 +74,8 @@ def findings_about(disk: StoredDisk) -> Iterator[Finding]:
             yield Finding(
                 "disk-gone",
                 gettext_noop(
-                    "The disk {disk} is gone. If you took it out, say so on its page; else look at its cable and slot."
+                    "The disk {disk} is missing. If you removed it, mark it as removed on its page; otherwise check "
+                    "its cable and slot."
                 ),
                 {"disk": disk.label},
                 Level.WARNING,
@@ -105,8 +105,8 @@ def claims(node: Node, inventory: Inventory) -> Iterator[Finding]:
             {"node": node.name, "other": other, "disks": ", ".join(sorted(found)[:CLAIMS_NAMED])},
             Level.WARNING,
             gettext_noop(
-                "Both may reach one shelf; then acknowledge this. Else two disks have the same serial number, and "
-                "those of {node} are not watched, or one of the hosts tells what is not so."
+                "If both hosts share a disk shelf, acknowledge this. Otherwise two disks have the same serial number "
+                "and those of {node} are not monitored, or one of the hosts reports wrong data."
             ),
             subject=other,
         )
@@ -119,22 +119,22 @@ def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
     if health is None or interval is None or node.is_simulated:
         return
     if health.error:
-        template = gettext_noop("The disks of {node} could not be asked for their health: {reason}")
+        template = gettext_noop("The disk health check on {node} failed: {reason}")
         yield Finding(
             "sweep-failed",
             template,
             {"node": node.name, "reason": health.error},
             Level.WARNING,
             subject=node.name,
-            explanation=gettext_noop("Until it works again nobody would notice that a disk wears out or fails."),
+            explanation=gettext_noop("Until this works again, a worn or failing disk would go unnoticed."),
         )
     began = health.sweep_ended_at or health.known_since
     if now - began > interval + SWEEP_GRACE:
         yield Finding(
             "sweep-missed",
             gettext_noop(
-                "The disks of {node} have not been asked for their health for {hours} hours. Look at its host part "
-                "with `systemctl status nasadvisor-host`."
+                "No disk health check has completed on {node} for {hours} h. Check `systemctl status nasadvisor-host` "
+                "there."
             ),
             {"node": node.name, "hours": str(int((now - began).total_seconds()) // 3600)},
             Level.WARNING,

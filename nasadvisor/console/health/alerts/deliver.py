@@ -86,7 +86,7 @@ def fault_of(hand_over: Callable[[], None]) -> str | None:
     except (NotSent, SecretUnreadable) as error:
         return str(error)
     except UNWORKABLE as error:  # what it says may hold the address, which is a secret
-        return _("It could not be sent: %(fault)s.") % {"fault": type(error).__name__}
+        return _("Sending failed: %(fault)s.") % {"fault": type(error).__name__}
     return None
 
 
@@ -167,7 +167,7 @@ def take_up_silence(now: datetime) -> None:
         for rows in _messages(channel):
             if rows[0].claimed_at and rows[0].claimed_at < now - LEASE:
                 with translation.override(channel.language):
-                    said = _("The host has not said whether the message went out.")
+                    said = _("The host has not reported whether the message was sent.")
                     _settle(channel, rows, said, is_sent=False, now=now)
 
 
@@ -201,7 +201,7 @@ def _by_mail(channel: Channel, rows: list[Delivery], said: str) -> tuple[str, bo
     except (NotSent, SecretUnreadable) as error:
         log.warning("channel %s: %s", channel.name, error)
         return f"{said} {error}", False
-    return f"{said} {_('It was sent by e-mail as well.')}", True
+    return f"{said} {_('It was also sent by e-mail.')}", True
 
 
 NOTICES_GIVEN_UP_AFTER: Final = timedelta(days=1)
@@ -230,7 +230,7 @@ def message_of(notice: AccountNotice) -> AlertMessage:
     """The words, in the language that was on when it happened."""
     with translation.override(notice.language):
         advice = _(
-            "If that was neither you nor agreed with you, change your password, sign out everywhere and tell an "
+            "If you did not make or approve this change, change your password, sign out everywhere and notify an "
             "administrator."
         )
         text = f"{notice.user.get_username()}: {notice.sentence}\n\n{advice}\n"

@@ -48,8 +48,8 @@ def about_contact(node: Node, contact: Contact) -> Iterator[HostFinding]:
     """How a host stands with us, where that is not well."""
     if contact is Contact.SILENT:
         template = gettext_noop(
-            "{node} has not been heard from for a while, so what you see here may be out of date. Look at its host "
-            "part with `systemctl status nasadvisor-host`."
+            "{node} has not reported for a while, so the data here may be out of date. Check `systemctl status "
+            "nasadvisor-host` there."
         )
         yield HostFinding(
             Finding(
@@ -58,15 +58,15 @@ def about_contact(node: Node, contact: Contact) -> Iterator[HostFinding]:
                 {"node": node.name},
                 Level.CRITICAL,
                 explanation=gettext_noop(
-                    "Runs under way go on without the console, and trials end automatically. Nobody "
-                    "watches the disks of the host from here until it is back."
+                    "Runs in progress continue without the console, and trials end automatically. Until the host is "
+                    "back, this console does not monitor its disks."
                 ),
             )
         )
     if contact is Contact.OUTDATED:
         template = gettext_noop(
-            "{node} answers, but its last reading is old, so what you see here may be out of date. Check that its "
-            "clock is right (`timedatectl`), and look at its host part with `journalctl -u nasadvisor-host`."
+            "{node} responds, but its last reading is old, so the data here may be out of date. Check that its clock "
+            "is right (`timedatectl`), and check `journalctl -u nasadvisor-host` there."
         )
         yield HostFinding(
             Finding(
@@ -75,18 +75,18 @@ def about_contact(node: Node, contact: Contact) -> Iterator[HostFinding]:
                 {"node": node.name},
                 Level.WARNING,
                 explanation=gettext_noop(
-                    "A plan is checked against what the host reads then, so nothing wrong is done "
-                    "because of it. What is shown may be wrong."
+                    "Every plan is checked against a fresh reading on the host, so outdated data cannot cause a wrong "
+                    "change. The pages may be wrong."
                 ),
             )
         )
     if contact is Contact.FAILED and node.inventory_error:
         failed = Finding(
             "inventory-failed",
-            gettext_noop("{node} could not read itself: {reason}"),
+            gettext_noop("{node} could not read its own disks and pools: {reason}"),
             {"node": node.name, "reason": node.inventory_error},
             Level.WARNING,
-            explanation=gettext_noop("A host that cannot be read is not changed. What is shown is what was read last."),
+            explanation=gettext_noop("A host that cannot be read is not changed. The pages show its last reading."),
         )
         yield HostFinding(failed)
 
@@ -102,14 +102,14 @@ def about_room(node: Node) -> Iterator[HostFinding]:
         Finding(
             "console-disk-full",
             gettext_noop(
-                "Only {free} are free in {place}, where the console keeps its database. Free some space "
-                "there; what had to wait then continues automatically."
+                "Only {free} free in {place}, where the console stores its database. Free up some space there; "
+                "pending work then continues automatically."
             ),
             {"free": size_text(free), "place": str(settings.STATE_DIR)},
             Level.CRITICAL if free < FULL_BYTES else Level.WARNING,
             explanation=gettext_noop(
-                "Without room nothing new is stored: no samples, no alerts, and nobody can sign in. Runs under way go "
-                "on, and none is begun."
+                "Without free space nothing new is stored: no samples, no alerts, no sign-ins. Runs in progress "
+                "continue, and no new ones start."
             ),
         )
     )
@@ -144,7 +144,7 @@ def about_runs(node: Node) -> Iterator[HostFinding]:
 
 
 def _to_run(run: StoredRun, finding: Finding) -> HostFinding:
-    return HostFinding(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
+    return HostFinding(finding, reverse("run-detail", args=[run.pk]), _("View run"))
 
 
 def _about_run(node: Node, run: StoredRun) -> Finding:
@@ -157,32 +157,32 @@ def _about_run(node: Node, run: StoredRun) -> Finding:
             {"pool": run.pool_name},
             Level.WARNING,
             gettext_noop(
-                "The machine or the service stopped in the middle. The journal holds what was begun, and every step is "
-                "looked up on the host before it is finished or taken back. Until then the pool works with what is "
-                "there."
+                "The host or the service stopped partway through. The journal records every step that was started, "
+                "and each step is checked on the host before it is finished or undone. Until then, the pool works in "
+                "its current state."
             ),
             subject=str(run.pk),
         )
     if run.state in UNREADABLE:
         return Finding(
             "run-unreadable",
-            gettext_noop("{node} cannot read the journal of the run {run}. {problem}"),
+            gettext_noop("{node} cannot read the journal of run {run}. {problem}"),
             {"node": node.name, "run": str(run.pk), "problem": run.error or ""},
             Level.CRITICAL,
             gettext_noop(
-                "A run is finished or undone only by a journal that is whole, as nobody can tell otherwise what it "
-                "did. It is left exactly as it is."
+                "A run can be finished or undone only if its journal is intact; otherwise its steps are not known for "
+                "certain. It is left exactly as it is."
             ),
             subject=str(run.pk),
         )
     return Finding(
         "run-attention",
-        gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back."),
+        gettext_noop("A run on pool {pool} needs attention: it could neither finish nor be reverted."),
         {"pool": run.pool_name},
         Level.CRITICAL,
         gettext_noop(
-            "Its page says at which step it stopped and why. Once that is put right, the undo can be asked for again, "
-            "any number of times."
+            "The run's page shows the step at which it stopped and the reason. Once that is fixed, you can try the "
+            "undo again, as often as needed."
         ),
         subject=str(run.pk),
     )
@@ -211,7 +211,7 @@ def _on_trial(run: StoredRun, now: datetime) -> Finding:
     }
     if now < run.trial_until + TRIAL_MAY_BE_LATE:
         template = gettext_noop(
-            "What pool {pool} got is on trial until {until}. Then {node} reverts it automatically, unless "
+            "The change to pool {pool} is on trial until {until}. {node} then reverts it automatically, unless "
             "someone keeps it."
         )
         return Finding(
@@ -220,12 +220,12 @@ def _on_trial(run: StoredRun, now: datetime) -> Finding:
             values,
             subject=str(run.pk),
             explanation=gettext_noop(
-                "The host itself keeps the time, so neither this console nor a closed browser is needed for it."
+                "The host itself tracks the time, so the trial depends on neither this console nor an open browser."
             ),
         )
     template = gettext_noop(
-        "The trial on pool {pool} was over at {until}, but {node} has not told that it was taken back. If {node} was "
-        "off, it takes it back {minutes} minutes after its start; to prevent that, keep the run."
+        "The trial on pool {pool} ended at {until}, but {node} has not reported reverting it. If {node} was off, it "
+        "reverts the change {minutes} minutes after it starts; to prevent that, keep the run."
     )
     return Finding(
         "trial-late",
@@ -234,16 +234,16 @@ def _on_trial(run: StoredRun, now: datetime) -> Finding:
         Level.WARNING,
         subject=str(run.pk),
         explanation=gettext_noop(
-            "Time counts only as far as it is proven: after a restart with a clock that nothing has set "
-            "right, the host waits longer rather than shorter. What is on trial keeps working meanwhile."
+            "Only time that can be verified counts: after a restart with a clock that has not been set, the host "
+            "waits longer rather than shorter. The change on trial keeps working during that time."
         ),
     )
 
 
 def _not_taken_back(run: StoredRun) -> Finding:
     template = gettext_noop(
-        "The trial on pool {pool} is over, but it could not be taken back. Nothing was changed, and it is "
-        "not retried automatically: undo it or keep it."
+        "The trial on pool {pool} has ended, but it could not be reverted. Nothing was changed, and there is no "
+        "automatic retry: undo it or keep it."
     )
     return Finding(
         "trial-stays",
@@ -252,7 +252,7 @@ def _not_taken_back(run: StoredRun) -> Finding:
         Level.WARNING,
         subject=str(run.pk),
         explanation=gettext_noop(
-            "The run's page has what stood in the way. The log or cache keeps working until someone decides."
+            "The run's page shows what prevented it. The log or cache keeps working until you decide."
         ),
     )
 
@@ -260,7 +260,7 @@ def _not_taken_back(run: StoredRun) -> Finding:
 def _taken_back(run: StoredRun) -> Finding:
     verdict = run.trial_verdict
     assert verdict  # noqa: S101 - it was looked for
-    template = gettext_noop("The trial on pool {pool} is over, and everything was taken back. {verdict}")
+    template = gettext_noop("The trial on pool {pool} has ended, and everything was reverted. {verdict}")
     values: dict[str, str | Statement] = {"pool": run.pool_name, "verdict": verdict}
     return Finding(
         "trial-ended",
@@ -269,8 +269,8 @@ def _taken_back(run: StoredRun) -> Finding:
         Level.WARNING,
         subject=str(run.pk),
         explanation=gettext_noop(
-            "What it brought is compared by the hours before and during the trial. To keep it permanently, "
-            "make the same plan again and apply it without a trial."
+            "The result compares the hours before the trial with those during it. To keep the change permanently, "
+            "create the same plan again and apply it without a trial."
         ),
     )
 
@@ -281,19 +281,21 @@ _WHAT: Final = {
     Quota.RUNS: Statement("quota-runs", gettext_noop("more than {most} runs"), {"most": str(quotas.MOST_RUNS)}),
     Quota.RUN_SIZE: Statement(
         "quota-run-size",
-        gettext_noop("a run of more than {most} KiB"),
+        gettext_noop("a run larger than {most} KiB"),
         {"most": str(quotas.LARGEST_RUN // 1024)},
     ),
     Quota.DISKS: Statement("quota-disks", gettext_noop("more than {most} disks"), {"most": str(quotas.MOST_DISKS)}),
     Quota.POOLS: Statement("quota-pools", gettext_noop("more than {most} pools"), {"most": str(quotas.MOST_POOLS)}),
     Quota.ALERTS: Statement(
         "quota-alerts",
-        gettext_noop("more than {most} messages of alerts within a day"),
+        gettext_noop("more than {most} alert messages in one day"),
         {"most": str(quotas.MOST_MESSAGES)},
     ),
-    Quota.CLOCK: Statement("quota-clock", gettext_noop("samples of the future; check its clock with `timedatectl`")),
+    Quota.CLOCK: Statement(
+        "quota-clock", gettext_noop("samples dated in the future; check its clock with `timedatectl`")
+    ),
     Quota.QUEUE: Statement("quota-queue", gettext_noop("messages arriving faster than they can be stored")),
-    Quota.MESSAGE_SIZE: Statement("quota-message-size", gettext_noop("a message larger than any of ours")),
+    Quota.MESSAGE_SIZE: Statement("quota-message-size", gettext_noop("a message larger than NAS Advisor ever sends")),
 }
 
 
@@ -303,14 +305,14 @@ def about_quotas(node: Node, now: datetime) -> Iterator[HostFinding]:
         yield HostFinding(
             Finding(
                 CODE,
-                gettext_noop("{node} sent more data than is kept for one host ({what}); the excess was discarded."),
+                gettext_noop("{node} sent data beyond the limits for one host ({what}); the excess was discarded."),
                 {"node": node.name, "what": _WHAT[quota]},
                 Level.WARNING,
                 gettext_noop(
-                    "A healthy host sends far less. What was stored before stays, and other hosts are not "
-                    "touched by it. On {node} the command nasadvisor still shows everything. If you cannot "
-                    "say why it is so much, somebody else may have taken over {node}: look at `journalctl "
-                    "-u nasadvisor-host` there, and forget it under Settings to end its access."
+                    "A healthy host sends far less. Stored data is kept, and other hosts are unaffected. The command "
+                    "nasadvisor on {node} still shows everything. If you cannot explain the amount, {node} may have "
+                    "been taken over: check `journalctl -u nasadvisor-host` there, and forget the host under Settings "
+                    "to end its access."
                 ),
                 subject=quota.value,
             )

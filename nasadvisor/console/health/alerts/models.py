@@ -23,7 +23,7 @@ class AlertStates(models.TextChoices):
 
     NEW = AlertState.NEW.value, _("new")
     ACKNOWLEDGED = AlertState.ACKNOWLEDGED.value, _("acknowledged")
-    RECOVERED = AlertState.RECOVERED.value, _("over")
+    RECOVERED = AlertState.RECOVERED.value, _("resolved")
 
 
 class Levels(models.TextChoices):
@@ -109,7 +109,7 @@ class EventKinds(models.TextChoices):
     NEW = EventKind.NEW.value, _("new")
     WORSE = EventKind.WORSE.value, _("worse")
     ESCALATED = EventKind.ESCALATED.value, _("not acknowledged")
-    RECOVERED = EventKind.RECOVERED.value, _("over")
+    RECOVERED = EventKind.RECOVERED.value, _("resolved")
 
 
 class AlertEvent(models.Model):
@@ -137,14 +137,14 @@ class ChannelKind(models.TextChoices):
     """By what means a channel tells."""
 
     MAIL = "mail", _("E-mail")
-    APPRISE = "apprise", _("Another service (Apprise)")
-    PLATFORM = "platform", _("The platform of a host")
+    APPRISE = "apprise", _("Other service (Apprise)")
+    PLATFORM = "platform", _("Host platform")
 
 
 class Timing(models.TextChoices):
     """When a channel tells."""
 
-    AT_ONCE = "at-once", _("At once")
+    AT_ONCE = "at-once", _("Immediately")
     DIGEST = "digest", _("Once a day")
 
 
@@ -158,18 +158,18 @@ class Channel(models.Model):
     name = models.CharField(_("Name"), max_length=80, unique=True)
     kind = models.CharField(_("Kind"), max_length=10, choices=ChannelKind, default=ChannelKind.MAIL)
     secret = models.TextField()
-    level = models.CharField(_("From level"), max_length=10, choices=Levels, default=Levels.WARNING)
+    level = models.CharField(_("Minimum level"), max_length=10, choices=Levels, default=Levels.WARNING)
     timing = models.CharField(_("When"), max_length=10, choices=Timing, default=Timing.AT_ONCE)
-    is_on_call = models.BooleanField(_("Repeat if nobody acknowledges"), default=True)
+    is_on_call = models.BooleanField(_("Repeat unacknowledged critical alerts"), default=True)
     gets_reports = models.BooleanField(_("Send the monthly report"), default=False)
     language = models.CharField(
         _("Language"), max_length=5, choices=[("en", _("English")), ("de", _("German"))], default="en"
     )
     is_enabled = models.BooleanField(_("Enabled"), default=True)
     may_be_private = models.BooleanField(
-        _("May lead to machines in the console's own network"),
+        _("Allow addresses on the console's own network"),
         default=False,
-        help_text=_("Only for services that Apprise knows, such as one of your own at home."),
+        help_text=_("Only for Apprise services, for example one that you host yourself."),
     )
     is_untested = models.BooleanField(default=False)
     last_sent_at = models.DateTimeField(null=True)

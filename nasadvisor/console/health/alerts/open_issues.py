@@ -260,11 +260,11 @@ def _what(issue: OpenIssue) -> str:
 def _counted(what: str, count: int) -> str:
     words = {
         "disk-failing": ngettext("%(count)s disk is failing", "%(count)s disks are failing", count),
-        "disk": ngettext("%(count)s disk needs a look", "%(count)s disks need a look", count),
-        "pool-critical": ngettext("%(count)s pool is in trouble", "%(count)s pools are in trouble", count),
-        "pool": ngettext("%(count)s pool needs a look", "%(count)s pools need a look", count),
-        "run": ngettext("%(count)s run waits for you", "%(count)s runs wait for you", count),
-        "host-silent": ngettext("%(count)s host is silent", "%(count)s hosts are silent", count),
-        "host": ngettext("%(count)s host needs a look", "%(count)s hosts need a look", count),
+        "disk": ngettext("%(count)s disk needs attention", "%(count)s disks need attention", count),
+        "pool-critical": ngettext("%(count)s pool is at risk", "%(count)s pools are at risk", count),
+        "pool": ngettext("%(count)s pool needs attention", "%(count)s pools need attention", count),
+        "run": ngettext("%(count)s run is waiting for you", "%(count)s runs are waiting for you", count),
+        "host-silent": ngettext("%(count)s host is not reporting", "%(count)s hosts are not reporting", count),
+        "host": ngettext("%(count)s host needs attention", "%(count)s hosts need attention", count),
     }
     return words[what] % {"count": count}

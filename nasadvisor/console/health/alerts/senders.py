@@ -144,7 +144,7 @@ def send_mail(
     """
     options = WatchSettings.load()
     if not options.mail_host:
-        raise NotSent(_("No mail server is set. Enter one in the settings of alerts."))
+        raise NotSent(_("No mail server is set. Enter one under Settings, Notifications."))
     connection = get_connection(
         SMTP_BACKEND,
         host=options.mail_host,
@@ -210,7 +210,7 @@ def _send_by_platform(host: str, message: AlertMessage, message_id: str) -> None
         elif node:
             hosts.ask(node, NOTIFY, notice, message_id, by=None)
         else:
-            raise NotSent(_("There is no host called %(host)s here.") % {"host": host})
+            raise NotSent(_("There is no host named %(host)s.") % {"host": host})
     except PlatformSilent as error:
         raise NotSent(said(error.statement)) from error
     except hosts.HostUnreachable as error:
@@ -239,7 +239,7 @@ def _send_by_apprise(secret: str, message: AlertMessage, *, may_be_private: bool
     apprise = _apprise()
     service = apprise.Apprise()
     if not service.add(secret):
-        raise NotSent(_("Apprise does not know this kind of address."))
+        raise NotSent(_("Apprise does not support this kind of address."))
     captured = apprise.LogCapture(level=logging.WARNING, fmt="%(message)s")
     with outward_only(may_be_private=may_be_private), captured as said:
         is_sent = service.notify(title=message.subject, body=message.text)

@@ -45,7 +45,7 @@ def fault_in(address: str, *, may_be_private: bool) -> str:
         parts = urlsplit(each)
         options = parse_qsl(parts.query, keep_blank_values=True)
         if any(name.lower().lstrip("+-:") in NAMES_FILE or value.startswith(PATHS) for name, value in options):
-            return _("An address of a service cannot name a file of the console.")
+            return _("A service address cannot refer to a file on the console.")
         if parts.scheme.lower() in LOCAL and not may_be_private:
             return _said()
         try:
@@ -96,6 +96,5 @@ def _is_allowed(address: IPv4Address | IPv6Address, may_be_private: bool) -> boo
 
 def _said() -> str:
     return _(
-        "That address is in the console's own network. Tick “May lead to machines in the console's own network” to use "
-        "it."
+        "That address is on the console's own network. Tick “Allow addresses on the console's own network” to use it."
     )

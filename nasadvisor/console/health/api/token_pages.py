@@ -24,7 +24,10 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
         model = ApiToken
         fields: ClassVar = ["name", "may_acknowledge"]
         help_texts: ClassVar = {
-            "name": gettext_lazy("For the client that will use it, e.g. Prometheus. Tokens are read-only for pools.")
+            "name": gettext_lazy(
+                "Name of the program that uses the token, such as Prometheus. A token can read everything but never "
+                "change a pool."
+            )
         }
 
 

@@ -42,7 +42,7 @@ WORN: Final = "percent_used"
 OF_READINGS: Final[dict[str, str | Promise]] = {
     TEMPERATURE: _("Temperature"),
     WORN: _("Worn"),
-    "bytes_written": _("Written in its life"),
+    "bytes_written": _("Lifetime writes"),
     "spare_percent": _("Spare blocks"),
     "media_errors": _("Media errors"),
 }

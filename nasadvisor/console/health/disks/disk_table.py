@@ -48,9 +48,9 @@ COLUMNS: Final[dict[str, str | Promise]] = {
     "name": _("Disk"),
     "use": _("Used for"),
     "health": _("Health"),
-    "worn": _("Worn, and used up by"),
+    "worn": _("Wear and endurance limit"),
     "temperature": _("Temp."),
-    "written": _("Written a day"),
+    "written": _("Written per day"),
     "protection": _("Power-loss protection"),
 }
 """The columns of the table; all of them sort."""
@@ -213,7 +213,8 @@ def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
     if is_handed_over(request, lambda: hosts.ask(disk.node, START_SELF_TEST, disk.key, test, by=user_of(request))):
         audit.record(request, Act.SELF_TEST, f"{disk.node.name}: {disk} {test.value}")
         messages.info(
-            request, gettext("Asked %(disk)s to test itself. A later sweep shows the result.") % {"disk": disk}
+            request,
+            gettext("Self-test requested on %(disk)s. A later health check will show the result.") % {"disk": disk},
         )
     return redirect("disk", disk.key)
 
@@ -229,9 +230,9 @@ def rate(request: HttpRequest, pk: int) -> HttpResponse:
         form.instance.entered_by, form.instance.entered_at = user_of(request).get_username(), timezone.now()
         form.save()
         audit.record(request, Act.DISK_RATED, f"{disk.node.name}: {disk}")
-        messages.success(request, gettext("Saved for every %(model)s of this size.") % {"model": disk.model})
+        messages.success(request, gettext("Saved for all %(model)s disks of this size.") % {"model": disk.model})
     else:
-        messages.error(request, gettext("Nothing was saved: each rating is a number above zero, or empty."))
+        messages.error(request, gettext("Nothing was saved: each rating must be a number above zero, or empty."))
     return redirect("disk", disk.key)
 
 
@@ -253,7 +254,9 @@ def sweep_now(request: HttpRequest) -> HttpResponse:
     """Ask all disks of the node now."""
     node = current_node(request)
     if node and is_handed_over(request, lambda: request_sweep(node, timezone.now(), user_of(request))):
-        messages.info(request, gettext("Asked %(node)s to ask its disks. That takes up to a minute.") % {"node": node})
+        messages.info(
+            request, gettext("Disk health check requested on %(node)s. It takes up to a minute.") % {"node": node}
+        )
     return redirect("disks")
 
 

@@ -92,5 +92,5 @@ def _made(pk: int, now: datetime) -> StoredReport:
         make_report(report, now)
         report.refresh_from_db()
     if report.state != ReportState.DONE:
-        raise NotSent(_("The report could not be made. The log of nasadvisor-console says why."))
+        raise NotSent(_("The report could not be created. The log of nasadvisor-console shows why."))
     return report

@@ -271,8 +271,8 @@ def look_of(disk: StoredDisk, issue: PoolIssue | None) -> Badge:
         errors = ngettext("%(errors)s I/O error", "%(errors)s I/O errors", issue.errors) % {"errors": issue.errors}
         return badge_of_state(issue.state) if issue.state else Badge(*WARN, errors)
     if disk.outcome == DiskOutcome.READ:
-        return Badge(*GOOD, _("All right"))
-    return badge_of_state(disk.outcome) if disk.outcome else Badge(*WAITING, _("Not asked yet"))
+        return Badge(*GOOD, _("Healthy"))
+    return badge_of_state(disk.outcome) if disk.outcome else Badge(*WAITING, _("Not checked yet"))
 
 
 def said_by_pools(nodes: Iterable[Node]) -> SaidByPools:

@@ -99,7 +99,7 @@ def _look(hosts: Sequence[HostLook], issues: Sequence[OpenIssue]) -> Badge:
         count = len(issues)
         words = ngettext("Nothing new, %(count)s known problem", "Nothing new, %(count)s known problems", count)
         return Badge(*QUIET, words % {"count": count})
-    return Badge(*GOOD, _("Everything is all right"))
+    return Badge(*GOOD, _("Everything is OK"))
 
 
 def _hosts(nodes: Iterable[Node], now: datetime) -> Iterator[HostLook]:
@@ -119,16 +119,16 @@ def _gaps_of_host(node: Node, swept_at: datetime | None, now: datetime) -> Itera
     at = f"{timezone.localtime(node.inventory_read_at):%Y-%m-%d %H:%M}" if node.inventory_read_at else "–"
     match contact_of(node, now):
         case Contact.NEVER:
-            yield _("The host has not told anything yet.")
+            yield _("The host has not reported yet.")
             return
         case Contact.SILENT:
-            yield _("The host is silent: what is said of it was read at %(at)s.") % {"at": at}
+            yield _("The host is not reporting; its data is from %(at)s.") % {"at": at}
         case Contact.FAILED | Contact.OUTDATED:
-            yield _("The host's last reading is old: what is said of it was read at %(at)s.") % {"at": at}
+            yield _("The host's last reading is old; its data is from %(at)s.") % {"at": at}
         case Contact.FRESH:
             pass
     if swept_at is None:
-        yield _("Its disks have not been asked for their health yet.")
+        yield _("Its disks have not been checked yet.")
 
 
 def _gaps_of_disks(disks: Iterable[StoredDisk]) -> Iterator[str]:
@@ -143,19 +143,21 @@ def _gaps_of_disks(disks: Iterable[StoredDisk]) -> Iterator[str]:
 def _words_of_gap(outcome: DiskOutcome, count: int) -> str:
     if outcome is DiskOutcome.ASLEEP:
         return ngettext(
-            "%(count)s disk was asleep and was left asleep: %(disks)s",
-            "%(count)s disks were asleep and were left asleep: %(disks)s",
+            "%(count)s disk was asleep and was not woken: %(disks)s",
+            "%(count)s disks were asleep and were not woken: %(disks)s",
             count,
         )
     if outcome is DiskOutcome.UNSUPPORTED:
         return ngettext(
-            "%(count)s disk tells nothing of its health: %(disks)s",
-            "%(count)s disks tell nothing of their health: %(disks)s",
+            "%(count)s disk reports no health data: %(disks)s",
+            "%(count)s disks report no health data: %(disks)s",
             count,
         )
     if outcome is DiskOutcome.FAILED:
-        return ngettext("%(count)s disk did not answer: %(disks)s", "%(count)s disks did not answer: %(disks)s", count)
-    return ngettext("%(count)s disk was not asked: %(disks)s", "%(count)s disks were not asked: %(disks)s", count)
+        return ngettext(
+            ("%(count)s disk did not respond: %(disks)s"), "%(count)s disks did not respond: %(disks)s", count
+        )
+    return ngettext("%(count)s disk was not checked: %(disks)s", "%(count)s disks were not checked: %(disks)s", count)
 
 
 LISTED: Final = 100
@@ -288,10 +290,10 @@ def report_message(now: datetime) -> AlertMessage:
     lines.append(_("Open alerts: %(count)d") % {"count": opened})
     if first and first.worn_out_at:
         lines.append(
-            _("The first SSD to use up its rated endurance: %(disk)s, about %(month)s")
+            _("First SSD to reach its rated endurance: %(disk)s, about %(month)s")
             % {"disk": first.label, "month": f"{timezone.localtime(first.worn_out_at):%Y-%m}"}
         )
-    subject = _("NAS Advisor: report of %(month)s") % {"month": f"{timezone.localtime(now):%Y-%m}"}
+    subject = _("NAS Advisor: report for %(month)s") % {"month": f"{timezone.localtime(now):%Y-%m}"}
     return AlertMessage(subject, "\n".join(lines) + "\n")
 
 
@@ -324,7 +326,7 @@ def order_report(request: HttpRequest) -> HttpResponse:
     name = user_of(request).get_username()
     since = timezone.now() - timedelta(seconds=REPORT_EXPIRES_S)
     if StoredReport.objects.filter(requested_by=name, state=ReportState.REQUESTED, requested_at__gt=since).exists():
-        messages.info(request, _("A report that you asked for is being made."))
+        messages.info(request, _("Your report is being created."))
         return redirect("reports")
     report = StoredReport.objects.create(requested_by=name, language=language)
     try:
@@ -332,7 +334,7 @@ def order_report(request: HttpRequest) -> HttpResponse:
     except OperationalError:
         report.delete()
         messages.error(
-            request, _("The message service (Redis) does not answer, so no report is made. Try again later.")
+            request, _("The message service (Redis) is not responding, so no report was created. Try again later.")
         )
     return redirect("reports")
 

@@ -15,8 +15,8 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
 
 CACHE_DIES: Final = _(
-    "If it dies or returns bad data, nothing is lost: every block of the cache is verified by its checksum and read "
-    "from pool {pool} instead. Reads are slower until the cache is replaced."
+    "If it fails or returns bad data, nothing is lost: every block of the cache is verified by its checksum and, if "
+    "bad, read from pool {pool} instead. Reads are slower until the cache is replaced."
 )
 """zpoolconcepts(7), "Cache Devices"."""
 
@@ -83,5 +83,7 @@ class AddCache(PoolStep):
                 CACHE_DIES,
                 {"pool": self.pool_name},
                 Level.INFO,
-                explanation=_("A cache holds only copies, so it needs no mirror and its loss no hurry."),
+                explanation=_(
+                    "A cache contains only copies, so it needs no mirror, and replacing a failed one is not urgent."
+                ),
             )

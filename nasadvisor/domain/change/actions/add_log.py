@@ -16,26 +16,25 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 SINGLE_LOG_DIES: Final = _(
-    "If it dies while the machine runs, nothing acknowledged is lost: memory still holds it, and waiting writes are "
-    "acknowledged with the next transaction group. Later log blocks go to the pool itself. Pool {pool} shows as "
-    "DEGRADED and keeps working; synchronous writes are slower. A device that hangs instead of failing stalls the "
-    "programs that write synchronously."
+    "If it fails while the host is running, no acknowledged writes are lost: memory still holds them all, and waiting "
+    "writes are acknowledged with the next transaction group. Later log blocks go to the pool itself. Pool {pool} "
+    "shows DEGRADED and keeps working; synchronous writes are slower. A device that hangs instead of failing stalls "
+    "the programs that write synchronously."
 )
 """zil_commit_impl() in module/zfs/zil.c falls back to txg_wait_synced(); vdev_propagate_state() in module/zfs/vdev.c
 counts a lost log as degraded, not faulted."""
 
 SINGLE_LOG_DIES_AND_CRASH: Final = _(
-    "If the machine crashes or loses power and it is dead from then on, the import of pool {pool} is refused until "
-    "somebody runs `zpool import -m {pool}`. The pool is then consistent, but the synchronous writes "
-    "acknowledged since its last transaction group are gone: normally up to 5 s, longer if the pool was slow. A "
-    "database, a virtual machine or an NFS client was told that they were saved. After a clean shutdown nothing is "
-    "lost."
+    "If the host crashes or loses power and the device does not work afterwards, the import of pool {pool} is refused "
+    "until you run `zpool import -m {pool}`. The pool is then consistent, but the synchronous writes acknowledged "
+    "since its last transaction group are lost: normally up to 5 s, more if the pool was slow. A database, virtual "
+    "machine or NFS client considers these writes saved. After a clean shutdown, nothing is lost."
 )
 """zpool-import(8) -m; zfs_txg_timeout in zfs(4); openzfs-docs issue 281."""
 
 OTHER_LOG_STRIPED: Final = _(
-    "Pool {pool} has another log beside this one, and log blocks are spread over both. A second log does not stand "
-    "in for the first: each must survive a crash by itself."
+    "Pool {pool} has another log besides this one, and log blocks are spread over both. A second log is no substitute "
+    "for the first: each must survive a crash on its own."
 )
 
 
@@ -107,14 +106,15 @@ class AddLog(PoolStep):
         yield Finding(
             "log-leaves-hole",
             _(
-                "After an undo, and so after a trial, the configuration of pool {pool} keeps an empty place (a hole) "
-                "where the log was, for as long as the pool lives. Each log that comes and goes leaves one more."
+                "After an undo, including one at the end of a trial, the configuration of pool {pool} keeps an empty "
+                "entry (a hole) in place of the log as long as the pool exists. Each log that is added and removed "
+                "leaves another."
             ),
             {"pool": self.pool_name},
             Level.INFO,
             explanation=_(
-                "OpenZFS does that for every removed log. A hole holds no data and needs no space, and no other device "
-                "takes its place; `zdb -C` shows it."
+                "OpenZFS does that for every removed log. A hole contains no data, needs no space and is never reused "
+                "by another device; `zdb -C` shows it."
             ),
         )
 
@@ -131,8 +131,8 @@ class AddLog(PoolStep):
                 values,
                 Level.WARNING,
                 explanation=_(
-                    "Nothing is lost as long as the machine runs: what is in the log is in memory "
-                    "too, and goes to the pool with the next transaction group."
+                    "Nothing is lost while the host is running: the contents of the log are also in memory and go to "
+                    "the pool with the next transaction group."
                 ),
             )
             yield Finding(
@@ -140,7 +140,7 @@ class AddLog(PoolStep):
                 SINGLE_LOG_DIES_AND_CRASH,
                 values,
                 Level.CRITICAL,
-                explanation=_("A mirror ends this risk but for the case that both of its SSDs die."),
+                explanation=_("A mirror removes this risk unless both of its SSDs fail."),
             )
         pool = inventory.pool(self.pool_guid)
         if pool and pool.logs:
@@ -149,5 +149,5 @@ class AddLog(PoolStep):
                 OTHER_LOG_STRIPED,
                 values,
                 Level.WARNING,
-                explanation=_("Make each of them a mirror, or take one out."),
+                explanation=_("Mirror each log, or remove one."),
             )

@@ -15,8 +15,8 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 LOG_SIDE_DIES: Final = _(
-    "If it dies, the other side of the mirrored log carries on: nothing is lost, and pool {pool} shows as DEGRADED "
-    "until the side is replaced. Acknowledged writes are lost only if both sides are dead and the machine crashes."
+    "If it fails, the other side of the mirrored log keeps working: nothing is lost, and pool {pool} shows DEGRADED "
+    "until the side is replaced. Acknowledged writes are lost only if both sides have failed and the host crashes."
 )
 
 
@@ -87,5 +87,5 @@ def side_dies(pool_name: str) -> Finding:
         LOG_SIDE_DIES,
         {"pool": pool_name},
         Level.INFO,
-        explanation=_("Replace it soon: until then the log is as a single one."),
+        explanation=_("Replace it soon: until then, the log is as vulnerable as a single one."),
     )

@@ -21,7 +21,7 @@ class ClearSlice(Base):
     category = Category.ALTERATION
 
     def describe(self) -> Statement:
-        template = _("Clear partition {number} on {disk} of what a step that was cut off left in it")
+        template = _("Clear the remains of an interrupted step from partition {number} on {disk}")
         return Statement(self.action, template, place_of(self.slice))
 
     def commands(self) -> tuple[Argv, ...]:

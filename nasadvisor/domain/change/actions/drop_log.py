@@ -27,7 +27,7 @@ class DropLog(PoolStep):
     category = Category.REMOVAL
 
     def describe(self) -> Statement:
-        return Statement(self.action, _("Take the dead log {devices} out of pool {pool}"), self._values)
+        return Statement(self.action, _("Remove the failed log {devices} from pool {pool}"), self._values)
 
     def forwards(self, inventory: Inventory) -> Inventory:
         pools = tuple(
@@ -51,14 +51,14 @@ class DropLog(PoolStep):
         yield Finding(
             "dead-log-stays-out",
             _(
-                "The dead log {devices} does not come back: an undo leaves pool {pool} without it, and with an empty "
-                "place (a hole) where it was."
+                "The failed log {devices} is not restored: an undo leaves pool {pool} without it, and with an empty "
+                "entry (a hole) in its place."
             ),
             self._values,
             Level.INFO,
             explanation=_(
-                "A device that is dead cannot be put back into a pool. What is left on it stays as it is. The hole "
-                "holds no data and needs no space; OpenZFS leaves one for every log that is removed."
+                "A failed device cannot be returned to a pool. Any data left on it stays as it is. The hole contains "
+                "no data and needs no space; OpenZFS leaves one for every removed log."
             ),
         )
 

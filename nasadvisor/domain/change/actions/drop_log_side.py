@@ -24,7 +24,7 @@ class DropLogSide(PoolStep):
     def describe(self) -> Statement:
         return Statement(
             self.action,
-            _("Take the broken side {path} out of the log of pool {pool}"),
+            _("Remove the failed side {path} from the log of pool {pool}"),
             {"path": self.vdev_path or self.vdev_guid, "pool": self.pool_name},
         )
 

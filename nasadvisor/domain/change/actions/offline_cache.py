@@ -51,13 +51,14 @@ class OfflineCache(PoolStep):
         yield Finding(
             "cache-comes-back-colder",
             _(
-                "Put back into service, the cache of pool {pool} reads in again what it held and is still valid. What "
-                "was not yet listed on it is gone from it, and of a cache under 1 GiB all of it; the pool has it all."
+                "Once back in service, the cache of pool {pool} reloads its contents that are still valid. It loses "
+                "all blocks that its lists did not yet include, or everything if it is under 1 GiB; the pool still "
+                "has all of it."
             ),
             {"pool": self.pool_name},
             Level.INFO,
             explanation=_(
-                "OpenZFS restores a cache from lists that it keeps on it, where `l2arc_rebuild_enabled` is "
-                "1. A cache holds only copies, so reads are slower for a while and nothing is lost."
+                "OpenZFS rebuilds a cache from lists that it keeps on the device, if `l2arc_rebuild_enabled` is 1. A "
+                "cache contains only copies, so reads are slower for a while and nothing is lost."
             ),
         )

@@ -47,33 +47,35 @@ class OnlineCache(Backwards):
             yield Finding(
                 "cache-away",
                 _(
-                    "Neither pool {pool} nor its cache {path} is on this host. If they come back, the cache is still "
-                    "out of service; `zpool online {pool} {guid}` then puts it back."
+                    "Neither pool {pool} nor its cache {path} is on this host. If they return, the cache is still out "
+                    "of service; `zpool online {pool} {guid}` then puts it back into service."
                 ),
                 {**self._values, "guid": self.vdev_guid},
                 Level.WARNING,
-                explanation=_("The pool itself keeps which of its caches are out of service, wherever it is imported."),
+                explanation=_(
+                    "The pool itself records which of its caches are out of service, wherever it is imported."
+                ),
             )
         elif cache is None:
             yield Finding(
                 "cache-not-in-pool",
                 _("The cache {path} is no longer in pool {pool}, so there was nothing to put back into service."),
                 self._values,
-                explanation=_("Somebody has taken it out of the pool since. It held only copies."),
+                explanation=_("Someone has removed it from the pool since. It contained only copies."),
             )
         elif cache.state != "ONLINE":
             yield Finding(
                 "cache-back-broken",
                 _(
-                    "The cache {path} of pool {pool} is no longer out of service, but it is {state} and serves "
-                    "nothing. The pool works without it. Look whether its SSD is there, or take the cache out with "
-                    "`zpool remove {pool} {guid}` and add a new one."
+                    "The cache {path} of pool {pool} is no longer out of service, but it is {state} and serves no "
+                    "reads. The pool works without it. Check that its SSD is present, or remove the cache with `zpool "
+                    "remove {pool} {guid}` and add a new one."
                 ),
                 {**self._values, "state": cache.state, "guid": self.vdev_guid},
                 Level.WARNING,
                 explanation=_(
-                    "`zpool online` only ends what `zpool offline` began. A device that went meanwhile, or on which "
-                    "something else was written, does not come back by it."
+                    "`zpool online` only reverses `zpool offline`. It does not bring back a device that has since "
+                    "disappeared or been overwritten with something else."
                 ),
             )
 

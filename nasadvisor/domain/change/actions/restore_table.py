@@ -26,7 +26,7 @@ class RestoreTable(Backwards):
     category = Category.ALTERATION
 
     def describe(self) -> Statement:
-        template = _("Restore the partition table sectors of {disk} as they were")
+        template = _("Restore the original partition table sectors of {disk}")
         return Statement(self.action, template, {"disk": self.disk_path})
 
     def commands(self) -> tuple[Argv, ...]:

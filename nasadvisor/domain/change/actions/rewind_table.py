@@ -19,7 +19,7 @@ class RewindTable(Base):
     category = Category.ALTERATION
 
     def describe(self) -> Statement:
-        template = _("Put the partition table of {disk} back to where the step that was cut off began")
+        template = _("Restore the partition table of {disk} to its state before the interrupted step")
         return Statement(self.action, template, {"disk": self.disk_path})
 
     def commands(self) -> tuple[Argv, ...]:

@@ -7,108 +7,109 @@ from nasadvisor.domain.statements import gettext_noop as _
 
 
 def DiskTwice(key: str, role: Role) -> Refused:
-    """Each SSD carries one slice for a role. Two sides of a log on one SSD would die together, and two caches on
-    one gain nothing over a larger one.
+    """Each SSD holds one slice per role. Two sides of a log on one SSD would fail together, and two caches on one SSD
+    gain nothing over one larger cache.
     """
     return Refused(
         "disk-twice",
-        _("The disk {key} is named more than once for the {role}. Name each SSD once."),
+        _("The disk {key} is specified more than once for the {role}. Specify each SSD once."),
         {"key": key, "role": str(role)},
     )
 
 
 def ImpossibleReserve(percent: int, highest: int) -> Refused:
-    """The reserve is the share of an SSD that stays unwritten behind the slices. The SSD uses it to move blocks
-    about, which keeps it fast under steady writes and makes it wear more slowly.
+    """The reserve is the share of an SSD that stays unwritten behind the slices. The SSD uses it to move blocks, which
+    keeps sustained writes fast and slows down wear.
     """
     return Refused(
         "impossible-reserve",
-        _("A reserve of {percent} % is not possible. Choose 0 to {highest} %."),
+        _("A reserve of {percent} % is not possible. Choose from 0 to {highest} %."),
         {"percent": str(percent), "highest": str(highest)},
     )
 
 
 def OfflineAlone() -> Refused:
-    """What a cache does for a pool shows only while nothing else of the pool is changed."""
+    """The effect of a cache on a pool shows only while nothing else in the pool is changed."""
     return Refused(
         "offline-alone",
-        _("A cache is taken out of service by itself. Plan the new log or cache separately."),
+        _("Taking a cache out of service needs a plan of its own. Plan the new log or cache separately."),
     )
 
 
 def OneSideForAttach() -> Refused:
-    """A log that is alone becomes a mirror when one more device is attached to it, and a plan attaches one."""
-    return Refused("one-side-for-attach", _("To mirror an existing log, name exactly one SSD for the new side."))
+    """A single log becomes a mirror when one more device is attached to it, and a plan attaches exactly one."""
+    return Refused("one-side-for-attach", _("To mirror an existing log, specify exactly one SSD for the new side."))
 
 
 def NothingToDo(pool_name: str) -> Refused:
-    """A plan adds a log, a cache or both, and each of them needs an SSD; or it takes out a dead log, or a cache out of
-    service.
+    """A plan adds a log, a cache or both, each of which needs an SSD; or it removes a failed log, or takes a cache out
+    of service.
     """
     return Refused(
         "nothing-to-do",
-        _("No SSD is named for pool {pool}. Choose at least one for the log or the cache."),
+        _("No SSD is specified for pool {pool}. Choose at least one for the log or the cache."),
         {"pool": pool_name},
     )
 
 
 def PlanOutdated(pool_name: str) -> Refused:
-    """A plan carries a fingerprint of the pool and the SSDs that it is about, and the host compares it with what it
-    reads right before it begins. What changes by itself (usage, counters, kernel names) is left out, so this is a
-    real change: a device, a size, a partition or a state.
+    """A plan contains a fingerprint of its pool and SSDs, and the host compares it with a fresh reading immediately
+    before it begins. Values that change on their own (usage, counters, kernel names) are left out, so this is a real
+    change: a device, a size, a partition or a state.
     """
     return Refused(
         "plan-outdated",
         _(
-            "The pool {pool} or its chosen SSDs changed since this plan was made. Nothing was changed. Look at the host again and make a new plan."
+            "Pool {pool} or its chosen SSDs have changed since this plan was created. Nothing was changed by the "
+            "plan. Read the host again and create a new plan."
         ),
         {"pool": pool_name},
     )
 
 
 def PlanForeign() -> Refused:
-    """The host makes every plan again from the request in it and takes only one that comes out the same, command
-    for command. This one does not: it was edited, damaged, or made by another release of NAS Advisor.
+    """The host recreates every plan from its request and accepts only one that comes out identical, command for
+    command. This one does not: it was edited, damaged, or created by another release of NAS Advisor.
     """
     return Refused(
         "plan-foreign",
         _(
-            "This plan is not the one that NAS Advisor makes for its own request, so it was changed on the way. Nothing was done. Make a new plan."
+            "This plan differs from the one that NAS Advisor creates for the same request. Nothing was done. Create a "
+            "new plan."
         ),
     )
 
 
 def HostUnreadable(why: Statement) -> Refused:
-    """What uses a disk and what a pool has is read right before anything is changed. What cannot be seen is not
-    touched; the sentence says what could not be read.
+    """The users of a disk and the devices of a pool are read immediately before any change. Anything that cannot be
+    read is left untouched; the message shows what could not be read.
     """
     return Refused("host-unreadable", _("The host could not be examined, so nothing was changed. {why}"), {"why": why})
 
 
 def StateUnknown(why: Statement) -> Refused:
-    """A step failed or was cut off, and then the host could not be read. Nothing more is done, since nobody can tell
-    what is there. An undo begins by reading the host again.
+    """A step failed or was interrupted, and then the host could not be read. Nothing more is done, because the state of
+    the host is unknown. An undo begins by reading the host again.
     """
     return Refused(
         "state-unknown",
         _(
-            "The host could no longer be examined, so this run stops here and what it did until then "
-            "stays. {why} Once that is mended, undo the run: it looks at the host first."
+            "The host could no longer be examined, so this run stops here, and its changes so far stay. {why} Once "
+            "that is fixed, undo the run: the undo examines the host first."
         ),
         {"why": why},
     )
 
 
 def StepNotThere(step: Statement) -> Refused:
-    """At its end a run is looked at once more as a whole, so that “applied” is said only of what is there. Somebody
-    took a part of it away while it ran.
+    """At its end, a run is checked once more as a whole, so that “applied” is reported only if everything is in place.
+    Someone removed a part of it while it ran.
     """
     return Refused(
         "step-not-there",
         _(
-            "The host no longer shows what a step of this run did (“{step}”): somebody took it back "
-            "meanwhile. The rest of the run is in place. Undo the run to take back what is left of it, and "
-            "make a new plan."
+            "The host no longer shows the result of a step of this run (“{step}”): someone has undone it since. The "
+            "rest of the run is in place. Undo the run to remove this rest, and create a new plan."
         ),
         {"step": step},
     )

@@ -11,40 +11,43 @@ VERSION_UNKNOWN: Final = "platform-version-unknown"
 
 
 def PlatformUntested(name: str, version: str, first: str, before: str) -> Refused:
-    """What a platform does with disks changes from release to release: its own pages, its locks, its list of
-    guests. What was learned about one release is not assumed of the next. An undo is allowed on every one, so that
-    nobody is locked in.
+    """The way a platform handles disks changes from release to release: its own pages, its locks, its list of guests.
+    Knowledge of one release is not assumed to apply to the next. An undo is allowed on every release, so that you are
+    never locked in.
     """
     return Refused(
         UNTESTED,
         _(
-            "This host runs {name} {version}. This release of NAS Advisor was made for {name} from {first} up to, but not including, {before}, so it adds nothing here, and nothing was changed. Update NAS Advisor. What earlier runs added stays in use and can still be taken back."
+            "This host runs {name} {version}. This release of NAS Advisor supports {name} from {first} up to, but not "
+            "including, {before}, so it adds nothing here, and nothing was changed. Update NAS Advisor. Everything "
+            "that earlier runs added stays in use and can still be undone."
         ),
         {"name": name, "version": version, "first": first, "before": before},
     )
 
 
 def PlatformVersionUnknown(name: str) -> Refused:
-    """What is safe on a platform depends on its version. An undo is still allowed, so that nobody is locked
-    in.
-    """
+    """Safety on a platform depends on its version. An undo is still allowed, so that you are never locked in."""
     return Refused(
         VERSION_UNKNOWN,
         _(
-            "This host runs {name}, but its version cannot be told, so NAS Advisor adds nothing here, and nothing was changed. Repair the installation of {name} first; the journal of nasadvisor-host says what could not be read. What earlier runs added stays in use and can still be taken back."
+            "This host runs {name}, but its version cannot be determined, so NAS Advisor adds nothing here, and "
+            "nothing was changed. Repair the installation of {name} first; the journal of nasadvisor-host shows what "
+            "could not be read. Everything that earlier runs added stays in use and can still be undone."
         ),
         {"name": name},
     )
 
 
 def PlatformBroken(package: str, problem: str) -> Refused:
-    """The integration of a platform knows whom else a disk can belong to, such as a guest that it was given to.
-    Without it a disk may look blank and be in use.
+    """A platform integration knows who else can own a disk, such as a guest to which it is assigned. Without the
+    integration, a disk may look blank and still be in use.
     """
     return Refused(
         "platform-broken",
         _(
-            "The platform integration {package} cannot be loaded: {problem}. It may know of dangers on this host, so NAS Advisor only reads here: nothing was changed and nothing can be. Update or remove that package."
+            "The platform integration {package} cannot be loaded: {problem}. It may know of dangers on this host, so "
+            "NAS Advisor is read-only here: nothing was changed, and nothing can be. Update or remove that package."
         ),
         {"package": package, "problem": problem},
     )
@@ -57,9 +60,10 @@ def said_with_undo(reason: Refused) -> Finding | None:
     """
     sentences = {
         UNTESTED: _(
-            "This is an undo on {name} {version}, for which this release of NAS Advisor was not made: it was made for {name} from {first} up to, but not including, {before}."
+            "This undo is on {name} {version}, which this release of NAS Advisor does not support: it supports {name} "
+            "from {first} up to, but not including, {before}."
         ),
-        VERSION_UNKNOWN: _("This is an undo on {name}, whose version cannot be told."),
+        VERSION_UNKNOWN: _("This undo is on {name}, whose version cannot be determined."),
     }
     if reason.code not in sentences:
         return None
@@ -69,6 +73,7 @@ def said_with_undo(reason: Refused) -> Finding | None:
         reason.values,
         Level.WARNING,
         _(
-            "An undo touches only what the run itself added, by guid and PARTUUID, and reads each step off the host. Look once at the pool and the SSDs in the pages of {name} too."
+            "An undo touches only the devices that the run itself added, identified by guid and PARTUUID, and "
+            "verifies each step on the host. Check the pool and the SSDs in the pages of {name} as well."
         ),
     )

@@ -136,47 +136,48 @@ def _against_load(pool: Pool, load: Sample) -> Iterator[Refused]:
 
 
 def ProbeNotOnline(pool: Pool) -> Refused:
-    """A probe writes and flushes in a dataset of its own to see how long the pool takes. Benchmarks on a pool with
+    """A measurement writes and flushes in its own dataset to see how long the pool takes. Benchmarks on a pool with
     faults are misleading and add load it cannot spare.
     """
     return Refused(
         "probe-not-online",
-        _("Pool {pool} is {state} or cannot be written to, so it is not probed. Nothing was changed."),
+        _("Pool {pool} is {state} or not writable, so it was not measured. Nothing was changed."),
         {"pool": pool.name, "state": pool.state},
     )
 
 
 def ProbeScan(pool: Pool) -> Refused:
-    """A scrub or a resilver keeps all disks of the pool busy, so the times that are measured would be those of the
-    scan.
-    """
+    """A scrub or resilver keeps all disks of the pool busy, so the measured times would be those of the scan."""
     return Refused(
         "probe-scan",
-        _("Pool {pool} is busy with a {scan}. A probe would measure that. Wait for its end and try again."),
+        _(
+            "Pool {pool} is busy with a {scan}, so a measurement would time that scan. Wait until it ends and try "
+            "again."
+        ),
         {"pool": pool.name, "scan": pool.scan},
     )
 
 
 def ProbeFull(pool: Pool, free_bytes: int) -> Refused:
-    """A probe fills a dataset of its own up to a quota. A pool that is nearly full gets slow and must not be filled
-    further.
+    """A measurement fills its own dataset up to a quota. A nearly full pool gets slow
+    and must not be filled further.
     """
     return Refused(
         "probe-full",
-        _("Pool {pool} is too full to be probed: {free} are free. Nothing was changed."),
+        _("Pool {pool} is too full to measure ({free} free). Nothing was changed."),
         {"pool": pool.name, "free": size_text(max(free_bytes, 0))},
     )
 
 
 def ProbeBusy(pool: Pool, commits_per_s: float, bytes_per_s: float) -> Refused:
-    """A probe asks how long the pool takes when nobody else wants anything of it. Who writes now would be slowed
-    down by it.
+    """A measurement shows how long the pool takes without other load. It would also slow
+    down programs that write now.
     """
     return Refused(
         "probe-busy",
         _(
-            "Pool {pool} is busy ({commits} commits/s, {written}/s written). A probe would slow its users down and "
-            "measure them instead of the pool. Try again when it is quiet."
+            "Pool {pool} is busy ({commits} commits/s, {written}/s written). A measurement would slow its users down "
+            "and measure their load instead of the pool. Try again when it is quiet."
         ),
         {"pool": pool.name, "commits": f"{commits_per_s:.0f}", "written": size_text(int(bytes_per_s))},
     )

@@ -54,13 +54,10 @@ def suitability(result: CandidateResult) -> Finding | None:
 def _poor(values: Mapping[str, str]) -> Finding:
     return Finding(
         "ssd-poor",
-        _("It makes a small write safe in {low} to {high}: too slow for a log, whatever it reads at."),
+        _("It commits a small write in {low} to {high}: too slow for a log, however fast it reads."),
         values,
         Level.WARNING,
-        _(
-            "A log is as fast as its SSD acknowledges a write that it was told to make durable; nothing else of its "
-            "data sheet counts."
-        ),
+        _("A log is as fast as its SSD acknowledges synchronous writes; no other figure on its data sheet matters."),
     )
 
 
@@ -68,14 +65,14 @@ def _fades(values: Mapping[str, str]) -> Finding:
     return Finding(
         "ssd-fades",
         _(
-            "It makes a small write safe in {low} to {high}, but plain writing falls to {kept} once its fast cache is "
-            "full."
+            "It commits a small write in {low} to {high}, but its write speed without sync drops to {kept} once its "
+            "fast cache is full."
         ),
         values,
         Level.WARNING,
         _(
-            "Consumer SSDs write into a small fast part first. A log writes evenly and for long, so what counts is "
-            "their speed after that."
+            "Consumer SSDs write into a small fast cache first. A log writes steadily for a long time, so their speed "
+            "after that matters."
         ),
     )
 
@@ -84,13 +81,13 @@ def _fair(values: Mapping[str, str]) -> Finding:
     return Finding(
         "ssd-fair",
         _(
-            "It makes a small write safe in {low} to {high}: fit for a log before hard disks. So slow a flush usually "
-            "means that it has no power-loss protection."
+            "It commits a small write in {low} to {high}: suitable as a log for hard disks. Such a slow flush usually "
+            "means no power-loss protection."
         ),
         values,
         Level.INFO,
         _(
-            "It helps beside hard disks. Where many small synchronous writes come at once, one with power-loss "
+            "It helps a pool of hard disks. With many small synchronous writes at once, an SSD with power-loss "
             "protection is several times as fast."
         ),
     )
@@ -100,10 +97,13 @@ def _good(values: Mapping[str, str]) -> Finding:
     return Finding(
         "ssd-good",
         _(
-            "It makes a small write safe in {low} to {high}: good for a log. A test cannot tell whether that is "
-            "power-loss protection or a drive that does not really flush: look at its data sheet."
+            "It commits a small write in {low} to {high}: good for a log. A test cannot distinguish power-loss "
+            "protection from a disk that does not really flush; check its data sheet."
         ),
         values,
         Level.INFO,
-        _("SSDs that acknowledge so fast mostly have power-loss protection: they need not wait for their flash."),
+        _(
+            "SSDs that acknowledge this fast usually have power-loss protection: they do not have to wait for their "
+            "flash."
+        ),
     )

@@ -85,8 +85,8 @@ NO_MAKER: Final = re.compile(
 
 
 CONFLICT_WHY: Final = _(
-    "A forecast of wear is only as good as the drive's own counters. Where they contradict each other, errors and "
-    "spare blocks say more, and the maker can say which of them counts."
+    "A wear forecast is only as good as the disk's own counters. Where they contradict each other, errors and spare "
+    "blocks are more reliable, and the maker can say which counter is right."
 )
 
 
@@ -108,12 +108,12 @@ def _unverified(report: SmartReport, indicators: Sequence[WearIndicator]) -> Ite
         yield Finding(
             "indicator-unverified",
             _(
-                "The drive calls itself only {model}, without a maker, so nobody can say which endurance its "
-                "percentage refers to. Firmware of such drives is known to count wrongly."
+                "The disk identifies itself only as {model}, without a maker, so it is unclear which endurance its "
+                "percentage refers to. The firmware of such disks is known to count wrongly."
             ),
             {"model": report.model},
             Level.INFO,
-            explanation=_("Plan with errors and spare blocks rather than with the percentage."),
+            explanation=_("Base your plans on errors and spare blocks rather than on the percentage."),
         )
 
 
@@ -127,8 +127,8 @@ def _between(indicators: Sequence[WearIndicator]) -> Iterator[Finding]:
         yield Finding(
             "indicator-conflict",
             _(
-                "The drive contradicts itself about its wear: {shown} says {shown_percent} % used, {other} says "
-                "{other_percent} %. Plan with the higher one, and ask the maker which counts for the warranty."
+                "The disk contradicts itself about its wear: {shown} says {shown_percent} % used, {other} says "
+                "{other_percent} %. Plan with the higher value, and ask the maker which one counts for the warranty."
             ),
             {
                 "shown": shown.name,
@@ -172,13 +172,13 @@ def _with_written(
     unwrapped = not all(counter.may_wrap for counter in counters) or percent > 2 * LEAST_PERCENT
     if percent >= LEAST_PERCENT and rewrites * 100 < LEAST_REWRITES * percent and unwrapped:
         template = _(
-            "The drive says that {percent} % of its endurance is used, after it was written full {rewrites} times. "
-            "No flash wears so fast: one of the two counters is wrong."
+            "The disk reports {percent} % of its endurance used, after {rewrites} full overwrites. No flash wears so "
+            "fast: one of the two counters is wrong."
         )
     elif rewrites * 100 > MOST_REWRITES * max(percent, 1.0):
         template = _(
-            "The drive says that {percent} % of its endurance is used, although it was written full {rewrites} times. "
-            "No flash lasts so long: one of the two counters is wrong."
+            "The disk reports {percent} % of its endurance used, despite {rewrites} full overwrites. No flash lasts "
+            "so long: one of the two counters is wrong."
         )
     else:
         return
@@ -195,13 +195,13 @@ def _with_erases(indicators: Sequence[WearIndicator], counted: Erases | None) ->
     too_few = percent >= LEAST_PERCENT and counted.average * 100 < LEAST_REWRITES * percent
     if counted.most is not None and counted.average > counted.most:
         template = _(
-            "{counter} says that blocks were erased {average} times on average, but the most erased one only {most} "
-            "times. The drive counts its erases wrongly, and so its {percent} % of used endurance may be wrong too."
+            "{counter} says that blocks were erased {average} times on average, but the most erased block only {most} "
+            "times. The disk counts its erases wrongly, so its {percent} % of endurance used may also be wrong."
         )
         values["most"] = f"{counted.most}"
     elif too_few or counted.average * 100 > MOST_REWRITES * max(percent, 1.0):
         template = _(
-            "The drive says that {percent} % of its endurance is used, and {counter} that blocks were erased {average} "
+            "The disk reports {percent} % of its endurance used, and {counter} says that blocks were erased {average} "
             "times on average. No flash is made for that: one of the two counters is wrong."
         )
     else:
@@ -218,8 +218,8 @@ def _of_counters(counters: Sequence[ByteCounter]) -> Iterator[Finding]:
             yield Finding(
                 "byte-counter-conflict",
                 _(
-                    "The drive contradicts itself about what was written to it: {first} says {first_tb} TB, {last} "
-                    "says {last_tb} TB. Its write rate is measured between readings of the first."
+                    "The disk contradicts itself about the data written to it: {first} says {first_tb} TB, {last} "
+                    "says {last_tb} TB. Its write rate is measured between readings of the first counter."
                 ),
                 {
                     "first": first.name,
@@ -229,8 +229,7 @@ def _of_counters(counters: Sequence[ByteCounter]) -> Iterator[Finding]:
                 },
                 Level.INFO,
                 explanation=_(
-                    "Vendors count in units of their own, and some change them with the firmware. "
-                    "Only differences of one counter are used, so a forecast is right as long as that"
-                    " one goes on evenly."
+                    "Vendors count in their own units, and some change them with the firmware. Only differences of "
+                    "one counter are used, so a forecast holds as long as that counter advances evenly."
                 ),
             )

@@ -35,45 +35,45 @@ def history_findings(history: History) -> Iterator[Finding]:
     if last is None or last.percent is None:
         yield Finding(
             "wear-unknown",
-            _("The drive does not say how much of its endurance is used, so there is no forecast."),
+            _("The disk does not report how much of its endurance is used, so there is no forecast."),
             explanation=_(
-                "Behind some RAID controllers and USB adapters drives tell nothing, and hard "
-                "disks do not wear by writing."
+                "Disks behind some RAID controllers and USB adapters report nothing, and hard disks do not wear by "
+                "writing."
             ),
         )
     elif not history.enough:
         yield Finding(
             "not-enough-history",
             _(
-                "There is not enough history for a date: it takes two weeks of readings, or two steps of the "
-                "percentage. What is shown is the average since the drive was new."
+                "Not enough history for a date: two weeks of readings or two steps of the percentage are needed. The "
+                "value shown is the average since the disk was new."
             ),
             explanation=_(
-                "A percentage that moves in whole steps says little until it has moved; a date "
-                "made of less would be a guess."
+                "A percentage that moves in whole steps says little until it has moved; a date based on less would be "
+                "a guess."
             ),
         )
     if history.stopped:
         yield Finding(
             "wear-stopped-counting",
             _(
-                "The drive stands at its last possible percentage, although much was written since: it has stopped "
+                "The disk is at its highest possible percentage, although much has been written since: it has stopped "
                 "counting. Plan its replacement."
             ),
             level=Level.WARNING,
             explanation=_(
-                "Some drives count to 99, 100 or 255 and then stand still. From then on only "
-                "errors and spare blocks tell how the drive is."
+                "Some disks count to 99, 100 or 255 and then stop. From then on, only errors and spare blocks show "
+                "their condition."
             ),
         )
     if any(has_fallen(before.percent, after.percent, FALL) for _days, before, after in intervals(history.points)):
         yield Finding(
             "indicator-conflict",
-            _("The percentage of used endurance went down between readings, which wear cannot do."),
+            _("The percentage of endurance used went down between readings, which wear cannot do."),
             level=Level.WARNING,
             explanation=_(
-                "A new firmware can count differently, and some drives report nonsense once. A forecast "
-                "starts again where the counter fell."
+                "New firmware can count differently, and some disks report nonsense once. A forecast restarts where "
+                "the counter fell."
             ),
         )
 

@@ -68,8 +68,8 @@ def _disagreement(drive_bytes: int | None, accounted: int) -> list[Finding]:
     if drive_bytes is None or accounted <= 1.1 * drive_bytes + 2**30:
         return []
     template = _(
-        "The roles of this drive wrote {roles} GB, but the drive itself counted {drive} GB in the same time. Its "
-        "counter may have another unit; the split is by the roles' own numbers."
+        "The roles of this disk wrote {roles} GB, but the disk itself counted {drive} GB in the same time. Its "
+        "counter may use another unit; the split follows the figures of the roles."
     )
     values = {"roles": f"{accounted / GIGABYTE:.1f}", "drive": f"{drive_bytes / GIGABYTE:.1f}"}
     return [
@@ -78,8 +78,8 @@ def _disagreement(drive_bytes: int | None, accounted: int) -> list[Finding]:
             template,
             values,
             explanation=_(
-                "What a log and a cache write is counted by OpenZFS, what the drive takes by the "
-                "drive. They should agree within a tenth."
+                "OpenZFS counts the writes of a log and a cache, and the disk counts the writes it receives. They "
+                "should agree within 10 %."
             ),
         )
     ]

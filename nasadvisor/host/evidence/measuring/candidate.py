@@ -39,8 +39,8 @@ FILL_SHARE: Final = 4
 """The fast cache is filled for as many times as long as one job measures, in two halves that are compared."""
 
 
-NOT_SHOWN: Final = _("“{step}” reported success, but the host does not show it.")
-STILL_SHOWN: Final = _("“{step}” reported success, but the host still shows what it should have taken away.")
+NOT_SHOWN: Final = _("“{step}” reported success, but the host does not show the result.")
+STILL_SHOWN: Final = _("“{step}” reported success, but its target is still on the host.")
 
 
 class CandidateRefused(RulesForbid):
@@ -52,7 +52,7 @@ class SliceStays(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, why: Statement) -> None:
         template = _(
-            "The slice of the test could not be taken back: {why} Its record stays, so the next probe tries again."
+            "The test slice could not be removed: {why} Its record is kept, so the next measurement tries again."
         )
         super().__init__(template, why=why)
 

@@ -51,7 +51,7 @@ class OrderForeign(HostError):  # noqa: N818 - named for what happened
     """An order that our own console or command line would not give."""
 
     def __init__(self) -> None:
-        super().__init__(_("The order for a measurement is not one of ours. Nothing was changed."))
+        super().__init__(_("This measurement request is not one that NAS Advisor issues. Nothing was changed."))
 
 
 @dataclass(frozen=True)

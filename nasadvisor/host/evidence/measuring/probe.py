@@ -47,8 +47,8 @@ class NotOurs(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, dataset: str) -> None:
         template = _(
-            "The dataset {dataset} has the name of a probe of ours but not its mark ({mark}), so it was left alone. "
-            "If nobody needs it, remove it yourself."
+            "The dataset {dataset} is named like a NAS Advisor measurement but lacks its mark ({mark}), so it was "
+            "left alone. If it is not needed, remove it yourself."
         )
         super().__init__(template, dataset=dataset, mark=PROBE_PROPERTY)
 
@@ -58,8 +58,8 @@ class PoolAway(HostError):  # noqa: N818
 
     def __init__(self, dataset: str) -> None:
         template = _(
-            "The pool of the probe's dataset {dataset} is not imported. The next probe after its import removes the "
-            "dataset."
+            "The pool of the measurement dataset {dataset} is not imported. The first measurement after its import "
+            "removes the dataset."
         )
         super().__init__(template, dataset=dataset)
 

@@ -27,7 +27,7 @@ class RecordDamaged(HostError):  # noqa: N818 - named for what happened
 
     def __init__(self, path: Path, problem: str) -> None:
         template = _(
-            "The record {path} of an interrupted measurement cannot be read: {problem}. Look for datasets called "
+            "The record {path} of an interrupted measurement cannot be read: {problem}. Look for datasets named "
             "nasadvisor-probe-… with `zfs list`, and for slices without a pool; then remove the file."
         )
         super().__init__(template, path=str(path), problem=problem)
@@ -96,7 +96,7 @@ class MeasuredBefore(HostError):  # noqa: N818 - named for what happened
     """The same order came a second time."""
 
     def __init__(self, order_id: str) -> None:
-        super().__init__(_("The order {id} was taken up before; it is measured once."), id=order_id)
+        super().__init__(_("The request {id} has already been accepted; each request is measured once."), id=order_id)
 
 
 def claim_order(directory: Path, order_id: str) -> None:

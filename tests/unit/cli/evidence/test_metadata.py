@@ -40,7 +40,7 @@ def test_without_being_asked_it_counts_nothing_and_does_not_judge(walking: Shell
     text = said(walking)
     assert walking.blocks.asked == []
     assert "Metadata: cannot tell" in text
-    assert "Not looked at: how much metadata the pool holds." in text
+    assert "Not analysed: how much metadata the pool holds." in text
     assert "ON A SPECIAL VDEV" not in text
 
 

@@ -237,7 +237,7 @@ def test_anybody_has_a_report_made_and_takes_it_away(viewer: Client, monkeypatch
 
 @pytest.mark.usefixtures("no_redis")
 def test_without_the_message_service_no_report_is_asked_for(viewer: Client) -> None:
-    assert "does not answer" in viewer.post("/reports/make/", follow=True).content.decode()
+    assert "not responding" in viewer.post("/reports/make/", follow=True).content.decode()
     assert not StoredReport.objects.exists()
 
 
@@ -375,7 +375,7 @@ def test_a_channel_that_cannot_be_worked_with_keeps_no_other_waiting_for_its_rep
     monthly_report()
     assert len(post.ids) == 1
     broken = Channel.objects.exclude(name="mail").values_list("last_error", flat=True)
-    assert set(broken) == {"It could not be sent: UnicodeError."}
+    assert set(broken) == {"Sending failed: UnicodeError."}
 
 
 def test_a_report_that_cannot_be_made_is_told_of_and_tried_again(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:

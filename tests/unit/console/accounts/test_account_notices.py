@@ -48,7 +48,7 @@ def test_who_has_something_changed_is_told_at_the_next_sign_in(admin: Client, vi
     admin.post(f"{where}/active/")
     admin.post(f"{where}/password/", {"new_password1": NEW, "new_password2": NEW})
     page = told_at_sign_in("viktor", NEW)
-    for words in ("changed a role", "locked a user out", "let a user in again", "gave a user a new password"):
+    for words in ("changed a role", "locked a user out", "unlocked a user", "set a new password for a user"):
         assert f"New: admin {words} (" in page
     assert ", from 127.0.0.1)" in page
     assert "New: " not in told_at_sign_in("viktor", NEW)
@@ -86,7 +86,7 @@ def test_each_change_of_a_second_factor_is_told(viktor: User) -> None:
     call_command("reset_second_factor", "viktor")
     told = [notice.act for notice in account_notices.of(viktor)]
     assert told == ["factors-reset", "recovery-codes-made", "recovery-code-used", "recovery-code-used"]
-    assert "An administrator of the machine took a second factor away" in told_at_sign_in("viktor")
+    assert "An administrator of the console's host took a second factor away" in told_at_sign_in("viktor")
 
 
 def test_it_is_sent_once_to_the_address_that_somebody_gave(
@@ -99,7 +99,7 @@ def test_it_is_sent_once_to_the_address_that_somebody_gave(
         deliver.send_notices(timezone.now())
     ((to, message),) = mailed
     assert list(to) == ["viktor@example.org"]
-    assert "viktor: boss gave a user a new password (" in message.text
+    assert "viktor: boss set a new password for a user (" in message.text
     assert "192.0.2.7" in message.text
 
 

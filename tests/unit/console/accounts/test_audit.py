@@ -130,10 +130,10 @@ def test_strangers_do_not_fill_it(client: Client, monkeypatch: pytest.MonkeyPatc
 def test_the_page_shows_who_what_and_from_where_and_filters(boss: Client) -> None:
     boss.post("/settings/tokens/add/", {"name": "<b>grafana</b>"})
     page = boss.get("/settings/audit/").content.decode()
-    assert all(words in page for words in ("boss", FROM, "made a token", "&lt;b&gt;grafana&lt;/b&gt;"))
+    assert all(words in page for words in ("boss", FROM, "created a token", "&lt;b&gt;grafana&lt;/b&gt;"))
     assert "made a token</td>" not in boss.get("/settings/audit/?act=sign-in").content.decode()
     assert "No such entry" in boss.get("/settings/audit/?user=nobody").content.decode()
-    assert "made a token" in boss.get(f"/settings/audit/?user=BOSS&address={FROM}").content.decode()
+    assert "created a token" in boss.get(f"/settings/audit/?user=BOSS&address={FROM}").content.decode()
     german = boss.get("/settings/audit/", headers={"accept-language": "de"}).content.decode()
     assert "hat ein Token erstellt" in german
 

@@ -125,7 +125,7 @@ def test_while_the_platform_is_silent_nobody_is_let_in_and_the_login_says_why(an
 
 def test_the_login_offers_to_go_on_and_signs_nobody_in_by_itself(ann: Client) -> None:
     page = ann.get(LOGIN).content.decode()
-    assert "Go on as ann@dummy of Dummy NAS" in page
+    assert "Continue as ann@dummy of Dummy NAS" in page
     assert not User.objects.exists()
 
 

@@ -17,7 +17,7 @@ from tests.unit.machines import NVME1, NVME2, TANK, with_dead_log, with_pool
 
 POOL = f"/pools/{TANK}/"
 TAKE_OUT = f"/logs/{TANK}/61/take-out/"
-BUTTONS = ("Replace the dead log", "Take the dead log out")
+BUTTONS = ("Replace the failed log", "Take the dead log out")
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def test_the_new_log_is_chosen_in_the_wizard_and_what_stays_out_is_said(
     press_on(operator, [NVME1, NVME2], [])
     stored = StoredPlan.objects.get()
     review = text(operator.get(f"/plans/{stored.pk}/"))
-    assert "Taken out first" in review
+    assert "Removed first" in review
     assert "zpool remove tank 61" in review
     run = run_of(stored, host, operator, sent)
     assert run.state == "applied"

@@ -117,7 +117,7 @@ class TestWhatIsTicked:
             form="cache-curve", node=node, pool_guid=TANK, asked_at=at, seconds=3600, document=curve
         )
         assert advice.Advice(node, home_server(), home_server().pools[0]).known.wanted.cache.size_bytes == 200 * GIB
-        assert "200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in text(
+        assert "200 GiB</span>, because a larger one gains less per GiB, by the cache curve." in text(
             operator.get(DEVICES)
         ).replace("\xa0", " ")
 
@@ -128,7 +128,7 @@ class TestWhatIsTicked:
         inventory = with_ssds(SATA)
         show(host, inventory)
         assert ticked(operator, "log", inventory) == {NVME1, NVME2}
-        assert "Not proposed: Those that are proposed fit better, or are enough." in text(operator.get(DEVICES))
+        assert "Not proposed: The proposed SSDs are a better fit or are enough." in text(operator.get(DEVICES))
 
     def test_a_worn_ssd_with_media_errors_is_not_ticked_and_says_why(
         self, operator: Client, host: SimulatedHost, says: Says
@@ -200,7 +200,7 @@ class TestWhatIsTicked:
         inventory = replace(inventory, disks=(SATA, *inventory.disks))
         show(host, inventory)
         assert not ticked(operator, "log", inventory)
-        assert "Pool tank has a log already." in text(operator.get(DEVICES))
+        assert "Pool tank already has a log." in text(operator.get(DEVICES))
 
     def test_beside_a_single_log_none_is_ticked_and_its_mirror_is_offered(
         self, operator: Client, host: SimulatedHost, says: Says
@@ -261,7 +261,7 @@ class TestSizes:
         self, operator: Client, host: SimulatedHost
     ) -> None:
         choose(operator, [], [NVME1])
-        assert kept(operator).cache_size == "", "as much as fits"
+        assert kept(operator).cache_size == "", "all remaining space"
         huge = ssd(NVME1_WWN, "Samsung SSD 960 EVO 500GB", "N1", 4 * TIB)
         show(host, with_disk(home_server(), NVME1, identity=huge.identity, usable_end_bytes=huge.usable_end_bytes))
         choose(operator, [], [NVME1])
@@ -314,7 +314,7 @@ class TestOnePool:
     def test_one_pool_with_a_single_log_is_asked_what_to_do(self, operator: Client, host: SimulatedHost) -> None:
         inventory = with_single_log()
         show(host, replace(inventory, pools=tuple(pool for pool in inventory.pools if pool.guid != ARCHIVE)))
-        assert "Make its single log a mirror" in text(operator.get("/wizard/"))
+        assert "Mirror its single log" in text(operator.get("/wizard/"))
 
     def test_one_pool_that_cannot_be_used_says_why(self, operator: Client, host: SimulatedHost) -> None:
         inventory = with_pool(home_server(), checkpoint="1G")

@@ -117,7 +117,7 @@ class TestPlatform:
 class TestRunPage:
     def test_before_the_host_answers_it_waits_and_polls(self, client: Client, requested: StoredRun) -> None:
         page = text(client.get(f"/runs/{requested.pk}/"))
-        assert "Waiting for nas to take up the plan." in page
+        assert "Waiting for nas to pick up the plan." in page
         assert 'hx-trigger="every 1s"' in page
         assert f"/runs/{requested.pk}/undo/" not in page
 
@@ -209,7 +209,7 @@ class TestProof:
         page = text(client.get(f"/runs/{applied.pk}/proof/"))
         assert "has not been read since the run ended" in page
         assert "not in the pool" not in page
-        assert page.count("not looked at yet") == 2
+        assert page.count("not checked yet") == 2
 
 
 class TestUndo:
@@ -227,10 +227,10 @@ class TestUndo:
         response = client.post(f"/runs/{applied.pk}/undo/", {"password": PASSWORD})
         assert response.headers["Location"] == f"/runs/{applied.pk}/"
         assert [(task.task, task.args) for task in sent] == [("host.undo", [str(applied.pk), "operator"])]
-        assert "Undo was asked for. Waiting for nas." in text(client.get(f"/runs/{applied.pk}/"))
+        assert "Undo requested. Waiting for nas." in text(client.get(f"/runs/{applied.pk}/"))
         deliver(host, sent)
         page = text(client.get(f"/runs/{applied.pk}/"))
-        assert "Everything that this run did was taken back." in page
+        assert "Everything that this run did was undone." in page
         assert "No slice is left." in page
         assert "keeps an empty place (a hole)" in page
         assert host.executor.state.disks == home_server().disks
@@ -306,13 +306,13 @@ class TestHistory:
     def test_it_lists_who_did_what_where_with_its_undo(self, client: Client, applied: StoredRun) -> None:
         page = text(client.get("/runs/"))
         assert "operator" in page
-        assert "log mirrored over 2 slices of 4 GiB" in page
+        assert "log mirrored across 2 slices of 4 GiB" in page
         assert f'href="/runs/{applied.pk}/undo/"' in page
 
     @pytest.mark.usefixtures("applied")
     def test_it_filters_by_result_and_pool(self, client: Client) -> None:
-        assert "No such run." in text(client.get("/runs/?state=undone"))
-        assert "No such run." in text(client.get("/runs/?pool=1"))
+        assert "No matching runs." in text(client.get("/runs/?state=undone"))
+        assert "No matching runs." in text(client.get("/runs/?pool=1"))
         assert "log mirrored" in text(client.get(f"/runs/?state=applied&pool={TANK}"))
 
     def test_a_record_of_another_version_is_listed_all_the_same(self, client: Client, applied: StoredRun) -> None:
@@ -334,7 +334,7 @@ class TestHistory:
         StoredRun.objects.update(document={**applied.document, "version": 99})
         page = text(client.get(f"/runs/{applied.pk}/"))
         assert "This run cannot be read." in page
-        assert "Pool tank on nas, asked for by operator" in page
+        assert "Pool tank on nas, requested by operator" in page
 
     def test_the_report_of_a_run_that_cannot_be_read_says_so(self, client: Client, applied: StoredRun) -> None:
         StoredRun.objects.update(document={**applied.document, "version": 99})

@@ -117,7 +117,7 @@ def test_keeping_it_asks_for_the_password_and_then_the_host(
     assert "Keeping it was asked for" in text(client.get(f"/runs/{trial.pk}/"))
     deliver(host, sent)
     page = text(client.get(f"/runs/{trial.pk}/"))
-    assert "It was on trial and kept by operator" in page
+    assert "This run was on trial and was kept by operator" in page
     assert "hx-trigger" not in page
     assert end(host).state == StoredRunState.APPLIED
     assert client.get(path).status_code == 302
@@ -142,7 +142,7 @@ def test_at_its_end_everything_is_taken_back_and_the_verdict_is_told_once(client
     watch(now)
     assert "trial-ended" in codes()
     page = text(client.get(f"/runs/{stored.pk}/"))
-    assert "The trial is over, and everything was taken back." in page
+    assert "The trial has ended, and everything was reverted." in page
     assert "Whether it helped cannot be told" in page
     assert "The trial on pool tank is over, and everything was taken back." in text(client.get("/"))
     for minute in range(10):
@@ -171,7 +171,7 @@ def test_an_undo_that_is_refused_at_its_end_is_told_with_the_reason(
     host.executor.state = with_pool(host.executor.state, checkpoint="1G")
     stored = end(host)
     page = text(client.get(f"/runs/{stored.pk}/"))
-    assert "The trial is over, but it could not be taken back." in page
+    assert "The trial has ended, but the run could not be reverted." in page
     assert "checkpoint" in page
     watch(timezone.now())
     assert "trial-stays" in codes()

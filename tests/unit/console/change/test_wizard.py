@@ -81,7 +81,7 @@ class TestPool:
 
     def test_a_single_log_can_be_made_a_mirror(self, operator: Client, host: SimulatedHost) -> None:
         show(host, with_single_log())
-        assert "Make its single log a mirror" in text(operator.get(f"/wizard/{TANK}/"))
+        assert "Mirror its single log" in text(operator.get(f"/wizard/{TANK}/"))
 
     def test_nothing_can_be_chosen_for_a_pool_that_is_refused(self, operator: Client) -> None:
         """It said why not, above thirteen buttons that worked."""
@@ -98,7 +98,7 @@ class TestPool:
         assert pool
         show(host, with_pool(inventory, logs=(replace(pool.logs[0], state="FAULTED"),)))
         page = text(operator.get(f"/wizard/{TANK}/"))
-        assert "Make its single log a mirror" not in page
+        assert "Mirror its single log" not in page
         assert "Repair it before a second side is attached." in page
 
     def test_a_broken_side_of_the_log_can_be_replaced_although_the_pool_is_degraded(
@@ -106,7 +106,7 @@ class TestPool:
     ) -> None:
         show(host, with_broken_log())
         page = text(operator.get("/wizard/"))
-        assert "Replace the broken side of its log" in page
+        assert "Replace the failed side of its log" in page
         assert "Add to tank" not in page
 
     def test_nothing_is_replaced_while_something_else_ails_the_pool(
@@ -116,7 +116,7 @@ class TestPool:
         pool = inventory.pool(TANK)
         assert pool
         show(host, with_pool(inventory, data=tuple(replace(top, state="DEGRADED") for top in pool.data)))
-        assert "Replace the broken side of its log" not in text(operator.get("/wizard/"))
+        assert "Replace the failed side of its log" not in text(operator.get("/wizard/"))
         response = operator.post(f"/wizard/{TANK}/", {"goal": "replace"})
         assert response.headers["Location"] == f"/wizard/{TANK}/"
 
@@ -222,7 +222,7 @@ class TestSize:
         page = text(choose(operator, [NVME1, NVME2], [NVME1, NVME2], **{**LAYOUT, "cache_size": "100G"}))
         assert "<svg" in page
         assert "150 MiB of RAM" in page
-        assert "log mirrored over 2 slices of 4 GiB" in page
+        assert "log mirrored across 2 slices of 4 GiB" in page
         assert "2 × 100 GiB cache" in page
 
     def test_choices_are_kept_for_a_reload(self, operator: Client) -> None:
@@ -260,18 +260,18 @@ class TestSize:
         choose(operator, [NVME2], [NVME2])
         page = text(operator.get(f"/wizard/{TANK}/devices/"))
         assert "log_size" not in page
-        assert "second side of 4 GiB for the log" in page
+        assert "second log side of 4 GiB" in page
 
     def test_a_second_ssd_for_the_log_makes_a_mirror_of_it(self, operator: Client) -> None:
         choose(operator, [NVME1], [], **LAYOUT)
         page = text(choose(operator, [NVME1, NVME2], []))
-        assert "log mirrored over 2 slices of 4 GiB" in page
+        assert "log mirrored across 2 slices of 4 GiB" in page
         assert 'value="mirror"' in page
 
     def test_a_single_log_whose_ssd_is_taken_off_leaves_no_answer_behind(self, operator: Client) -> None:
         choose(operator, [NVME1, NVME2], [], **{**LAYOUT, "log_on": NVME1})
         choose(operator, [NVME2], [], **{**LAYOUT, "log_on": NVME1})
-        assert "log mirrored over 2 slices of 4 GiB" in text(choose(operator, [NVME1, NVME2], []))
+        assert "log mirrored across 2 slices of 4 GiB" in text(choose(operator, [NVME1, NVME2], []))
 
     def test_without_devices_nothing_is_asked_about_sizes(self, operator: Client) -> None:
         assert 'name="reserve_percent"' not in text(operator.get(f"/wizard/{TANK}/devices/"))

@@ -39,7 +39,7 @@ def labels(found: ArcHistory | None) -> list[str]:
 
 def test_the_memory_and_a_cache_have_a_line_each() -> None:
     found = history(WITH_CACHE, Levels(arc_bytes=15 * GIB, arc_most_bytes=32 * GIB))
-    assert labels(found) == ["memory (ARC)", "cache (L2ARC), of the rest"]
+    assert labels(found) == ["memory (ARC)", "cache (L2ARC), of ARC misses"]
     assert found
     assert found.levels.arc_bytes == 15 * GIB
 

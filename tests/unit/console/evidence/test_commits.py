@@ -110,5 +110,5 @@ def test_what_the_ssd_made_of_them_stands_beside_the_figures(operator: Client) -
     text = page(operator, URL)
     assert "Your commits, replayed on this SSD" in text
     assert "0.7" in text
-    assert "The SSD kept up, with its fast cache full." in text
+    assert "The SSD kept up even with its fast cache full." in text
     assert "34.7 TB in a year like this" in text

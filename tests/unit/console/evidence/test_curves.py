@@ -35,7 +35,7 @@ def told(*, is_done: bool = True) -> Json:
 def test_an_operator_asks_and_sees_the_curve_grow(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     before = page(operator, POOL)
-    assert "Follow the reads for 8 hours" in before
+    assert "Trace reads for 8 hours" in before
     assert "nothing of larger ones" in before
     assert operator.post(START, {"seconds": "28800"}).status_code == 302
     [asked] = sent
@@ -50,7 +50,7 @@ def test_an_operator_asks_and_sees_the_curve_grow(operator: Client, sent: list[S
     done = page(operator, PART)
     assert "hx-trigger" not in done
     assert "This is a prediction" in done
-    assert "Follow the reads for 1 hour" in done
+    assert "Trace reads for 1 hour" in done
 
 
 def test_a_length_that_nobody_offers_is_an_hour(operator: Client, sent: list[Sent]) -> None:
@@ -69,7 +69,7 @@ def test_it_is_stopped_on_the_host(operator: Client, sent: list[Sent]) -> None:
 
 def test_a_viewer_sees_it_and_cannot_ask(viewer: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
-    assert "Follow the reads for 1 hour" not in page(viewer, POOL)
+    assert "Trace reads for 1 hour" not in page(viewer, POOL)
     assert viewer.post(START).status_code == 403
     assert viewer.post(STOP).status_code == 403
     assert sent == []
@@ -95,9 +95,7 @@ def test_the_verdict_names_the_size_that_the_curve_does(operator: Client, sent: 
     fill(26)
     operator.post(START)
     take_answer("nas", "cache-curve", told())
-    assert ">200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in card_of_cache(
-        operator
-    )
+    assert ">200 GiB</span>, because a larger one gains less per GiB, by the cache curve." in card_of_cache(operator)
 
 
 def test_a_curve_that_leaves_no_doubt_decides_for_a_week(operator: Client, sent: list[Sent]) -> None:
@@ -153,7 +151,7 @@ def test_a_curve_of_another_release_is_as_none(operator: Client) -> None:
 def test_in_german_no_word_of_it_is_left_in_english(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.cookies["nasadvisor_language"] = "de"
-    assert "Lesevorgänge 8 Stunden verfolgen" in page(operator, PART)
+    assert "Lesevorgänge 8 Stunden aufzeichnen" in page(operator, PART)
     operator.post(START)
     assert "Die Lesevorgänge werden noch" in page(operator, PART)
     take_answer("nas", "cache-curve", told())

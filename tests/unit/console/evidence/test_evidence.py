@@ -81,7 +81,7 @@ def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
     assert "Helps" in text
     assert "slow-commits" in text
     assert "tank/vms" in text
-    assert "never, and not counted" in text
+    assert "never, not counted" in text
     assert "NFS server, for all pools together" in text
     assert "without cache flushes" in text
     assert ARCHIVE in page(viewer, "/storage/")
@@ -160,7 +160,7 @@ def test_the_wizard_recommends_the_measured_size_and_says_why(operator: Client) 
     fill(25)
     operator.post(f"/wizard/{TANK}/devices/answer/", {"log": [NVME1]})
     text = page(operator, f"/wizard/{TANK}/devices/")
-    assert "Recommended from what this pool does" in text
+    assert "Recommended for the workload of this pool" in text
     assert "were written synchronously" in text
 
 

@@ -107,9 +107,9 @@ def test_the_evidence_of_such_a_pool_says_why_not_beside_the_way_to_measuring(op
     """It offered to measure, and only the page behind that said that it would not."""
     load()
     text = page(operator, f"/pools/{ARCHIVE}/evidence/")
-    assert "Nothing can be measured by writing now" in text
+    assert "Write performance cannot be measured now" in text
     assert "/explain/probe-not-online/" in text
-    assert "Nothing can be measured by writing now" not in page(operator, f"/pools/{TANK}/evidence/")
+    assert "Write performance cannot be measured now" not in page(operator, f"/pools/{TANK}/evidence/")
 
 
 def test_it_shows_what_was_measured_and_what_is_expected(operator: Client) -> None:
@@ -117,7 +117,7 @@ def test_it_shows_what_was_measured_and_what_is_expected(operator: Client) -> No
     store(measured(str(uuid4()), 80, 5, had_log=False))
     text = page(operator, URL)
     assert "The pool, without a log" in text
-    assert "With a log on this SSD, expected" in text
+    assert "Expected with a log on this SSD" in text
     assert "fit for a log before hard disks" in text
 
 
@@ -153,17 +153,17 @@ def test_the_report_shows_predicted_beside_measured(client: Client) -> None:
     store(measured(str(uuid4()), 80, 90, had_log=False))
     store(measured(str(uuid4()), 320, 30, had_log=True))
     text = page(client, f"/evidence/{TANK}/report/{run.id}/")
-    assert "Measured by writing, before and after" in text
+    assert "Measured write performance, before and after" in text
     assert "× 4.0" in text
 
 
 def test_a_tested_ssd_is_what_the_verdict_compares_with(operator: Client) -> None:
     fill(1)
-    assert "An SSD that was not tested, assumed" in page(operator, f"/pools/{TANK}/evidence/")
+    assert "Untested SSD, assumed" in page(operator, f"/pools/{TANK}/evidence/")
     found = measured(str(uuid4()), 80, 5, had_log=False)
     store(found)
     StoredMeasurement.objects.update(disk_key=NVME1)
-    assert "The SSD, measured" in page(operator, f"/pools/{TANK}/evidence/")
+    assert "SSD, measured" in page(operator, f"/pools/{TANK}/evidence/")
 
 
 def test_while_it_is_measured_the_page_tells_what_is_done_and_how_long_it_will_take(operator: Client) -> None:
@@ -174,7 +174,7 @@ def test_while_it_is_measured_the_page_tells_what_is_done_and_how_long_it_will_t
     at = (timezone.now() - timedelta(seconds=10)).isoformat()
     take_answer("nas", "measure-progress", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
     text = page(operator, URL)
-    assert "Writing to the SSD as to a log: load 3 of 8." in text
+    assert "Writing a log workload to the SSD: load 3 of 8." in text
     assert "about 5 min to go" in text
     assert 'hx-trigger="every 2s"' in text
     assert "load 3 of 8" in page(operator, f"/evidence/{TANK}/measured/")
@@ -212,4 +212,4 @@ def test_beside_a_tested_ssd_stand_its_power_loss_protection_and_its_wear(operat
     assert "7 %" in text
     assert "12.3 TB" in text
     tell_health(())
-    assert "The SSD gives no evidence of it; its data sheet tells." in page(operator, URL)
+    assert "The SSD does not report this; check its data sheet." in page(operator, URL)

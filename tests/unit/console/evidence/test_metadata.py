@@ -34,7 +34,7 @@ def test_an_operator_is_told_what_a_count_costs_and_asks_for_it(operator: Client
     fill(hours=0.1)
     before = page(operator, POOL)
     assert "zdb reads all metadata of the pool, at the lowest priority" in before
-    assert "Count, for 8 hours at most" in before
+    assert "Count for at most 8 hours" in before
     assert operator.post(START, {"seconds": "28800"}).status_code == 302
     [asked] = sent
     assert (asked.task, asked.args, asked.queue) == ("host.count_blocks", [TANK, 28800], "host.nas")
@@ -45,8 +45,8 @@ def test_an_operator_is_told_what_a_count_costs_and_asks_for_it(operator: Client
     take_answer("nas", "block-count", told())
     done = page(operator, PART)
     assert "hx-trigger" not in done
-    assert "Where the data lies" in done
-    assert "What small blocks of data would add" in done
+    assert "Location of the data" in done
+    assert "Space that small data blocks would add" in done
 
 
 def test_a_length_that_nobody_offers_is_an_hour(operator: Client, sent: list[Sent]) -> None:
@@ -57,7 +57,7 @@ def test_a_length_that_nobody_offers_is_an_hour(operator: Client, sent: list[Sen
 
 def test_a_viewer_sees_it_and_cannot_ask(viewer: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
-    assert "Count, for 1 hour at most" not in page(viewer, POOL)
+    assert "Count for at most 1 hour" not in page(viewer, POOL)
     assert viewer.post(START).status_code == 403
     assert sent == []
 
@@ -70,7 +70,7 @@ def test_why_there_is_no_count_is_said_and_what_was_known_stays(operator: Client
     take_error("nas", "count_blocks", TANK, to_document(CountUnfinished("tank", 3600).statement))
     text = page(operator, POOL)
     assert "had not read all metadata of pool tank within 60 min" in text
-    assert "Where the data lies" in text
+    assert "Location of the data" in text
 
 
 def test_a_host_that_falls_silent_is_told_only_after_its_time(operator: Client, sent: list[Sent]) -> None:
@@ -105,12 +105,12 @@ def test_a_count_of_another_release_is_as_none(operator: Client) -> None:
     StoredAnswer.objects.create(
         form="block-count", node=node, pool_guid=TANK, asked_at=now, told_at=now, seconds=60, document={"a": 1}
     )
-    assert "Not looked at: how much metadata the pool holds." in page(operator, PART)
+    assert "Not analysed: how much metadata the pool holds." in page(operator, PART)
 
 
 def test_bars_are_parts_of_what_special_vdevs_would_hold_and_one_cut_off_is_advised() -> None:
     part = metadata_of(None, known(found=counted()), timezone.now())
-    assert part.choice == "Cache for metadata"
+    assert part.choice == "Metadata-only cache"
     assert sum(each.width for each in part.kinds) == pytest.approx(100, abs=0.1)
     assert [each.cut.block_bytes for each in part.cuts if each.is_advised] == [32768]
     none_fits = replace(counted(), size=replace(counted().size, cut_off=0))
@@ -121,7 +121,7 @@ def test_bars_are_parts_of_what_special_vdevs_would_hold_and_one_cut_off_is_advi
 def test_in_german_no_word_of_it_is_left_in_english(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.cookies["nasadvisor_language"] = "de"
-    assert "Zählen, höchstens 8 Stunden" in page(operator, PART)
+    assert "Höchstens 8 Stunden zählen" in page(operator, PART)
     operator.post(START)
     assert "Der Host zählt die Blöcke" in page(operator, PART)
     take_answer("nas", "block-count", told())

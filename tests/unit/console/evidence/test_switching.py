@@ -68,7 +68,7 @@ def test_it_is_offered_where_there_is_a_cache_and_begun_with_the_password(operat
 
 def test_without_a_cache_there_is_nothing_to_offer(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
-    assert "Proof by switching" not in page(operator, POOL)
+    assert "Randomised cache test" not in page(operator, POOL)
     assert operator.get(START).status_code == 302
     assert operator.post(STOP, {"password": PASSWORD}).status_code == 302
     assert sent == []
@@ -81,7 +81,7 @@ def test_it_is_not_offered_for_a_pool_that_its_host_would_leave_alone(operator: 
     take_answer(node.name, "inventory", to_document(degraded))
     text = page(operator, POOL)
     assert START not in text
-    assert "is DEGRADED" in text.partition("Proof by switching")[2]
+    assert "is DEGRADED" in text.partition("Randomised cache test")[2]
     assert operator.post(START, {"pairs": "12", "password": PASSWORD}).status_code == 302
     assert sent == []
 
@@ -125,7 +125,7 @@ def test_while_it_goes_on_it_can_be_stopped_at_any_time(operator: Client, sent: 
     take_answer("nas", "cache-switching", to_document(counted(pairs=3)))
     text = page(operator, POOL)
     assert "Under way until" in text
-    assert "6 of 72 periods were counted, 3 whole pairs." in text
+    assert "6 of 72 periods were counted, 3 complete pairs." in text
     assert "Too little to compare" in text
     assert START not in text
     assert "stays there" in page(operator, STOP)
@@ -138,13 +138,13 @@ def test_while_it_goes_on_it_can_be_stopped_at_any_time(operator: Client, sent: 
 
 def test_the_answer_is_said_in_words_with_its_probability_and_drawn(operator: Client) -> None:
     watched()
-    why = Statement("switching-done", "It was carried out to its end.")
+    why = Statement("switching-done", "The test ran to completion.")
     take_answer("nas", "cache-switching", to_document(replace(counted(), over_at=ENDED, ended_at=ENDED, why_over=why)))
     text = page(operator, POOL)
     assert "The cache helps: with it, a read takes the devices 50" in text
     assert "accident alone would show as much once in 1000 times" in text
     assert text.count('class="with"') == text.count('class="without"') == 72
-    assert "It was carried out to its end." in text
+    assert "The test ran to completion." in text
     assert START in text
 
 
@@ -194,7 +194,7 @@ def test_on_paper_it_is_drawn_once_with_its_own_colours(operator: Client) -> Non
     watched(hours=30)
     report = report_of(cached_run(), timezone.now())
     html = render_to_string("evidence/_report.html", {"report": report, "is_printed": True})
-    assert "Proof by switching" in html
+    assert "Randomised cache test" in html
     assert html.count('class="wear-chart') == 1
     assert ".without { fill: none;" in html
 
@@ -222,10 +222,10 @@ def test_the_picture_sets_periods_with_the_cache_below_where_it_helps() -> None:
 def test_in_german_no_word_of_it_is_left_in_english(operator: Client) -> None:
     watched()
     operator.cookies["nasadvisor_language"] = "de"
-    assert "Wie lange" in page(operator, START)
+    assert "Dauer" in page(operator, START)
     take_answer("nas", "cache-switching", to_document(counted()))
     text = page(operator, PART)
     assert "Der Cache hilft: Mit ihm brauchen die Geräte je Lesezugriff 50" in text
     assert "einmal in 1000 Fällen" in text
-    assert "Beenden und den Cache in Betrieb nehmen" in text
+    assert "Beenden und den Cache wieder in Betrieb nehmen" in text
     assert not any(word in text for word in (" the ", " of ", " reads ", " would "))

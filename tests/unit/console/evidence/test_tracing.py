@@ -38,7 +38,7 @@ def test_an_operator_asks_and_sees_what_the_host_tells(operator: Client, sent: l
     text = page(operator, PART)
     assert "hx-trigger" not in text
     assert "postgres" in text
-    assert "4 processes, the busiest is 2300" in text
+    assert "4 processes, busiest 2300" in text
     assert "12 ms" in text
     assert "never: sync=disabled" in text
     assert "Trace again" in text

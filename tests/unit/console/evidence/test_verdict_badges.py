@@ -48,10 +48,10 @@ def test_figures_have_the_decimal_separator_of_the_language() -> None:
 @pytest.mark.parametrize(
     ("more_s", "words"),
     [
-        (6.5 * 3600, "Log: 7 h more to watch"),
+        (6.5 * 3600, "Log: 7 h more data needed"),
         (200, "Log: still watching: first answer in 4 min"),
         (-60, "Log: still watching: first answer in 1 min"),
-        (-3600, "Log: overdue: nothing was watched recently"),
+        (-3600, "Log: overdue: no recent data"),
     ],
 )
 def test_what_is_not_known_yet_says_how_much_longer_it_takes(more_s: float, words: str) -> None:
@@ -62,7 +62,7 @@ def test_answers_that_were_kept_without_figures_are_said_without() -> None:
     pool = SampledPool(log_answer="helps", cache_answer="no")
     assert [str(badge.look.word) for badge in verdict_badges_of(pool, timezone.now())] == [
         "would help",
-        "would gain nothing",
+        "would not help",
     ]
 
 

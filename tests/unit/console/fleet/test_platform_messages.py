@@ -192,7 +192,7 @@ def test_without_proof_of_delivery_the_console_sends_it_to_the_addresses_behind_
         was_lost(sent, said)
     assert mailed == [(["admin@example.org", "ben@example.org"], handed_over(sent))]
     assert states(made) == ["sent"] * 2
-    assert made.last_error == "nas: There is no proof. It was sent by e-mail as well."
+    assert made.last_error == "nas: There is no proof. It was also sent by e-mail."
 
 
 def test_what_the_platform_confirmed_is_not_sent_by_mail_too(

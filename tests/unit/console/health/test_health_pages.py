@@ -148,7 +148,7 @@ def test_an_operator_asks_all_disks_now(operator: Client, sent: list[Sent]) -> N
 @pytest.mark.usefixtures("no_redis")
 def test_without_the_message_service_it_says_so(operator: Client) -> None:
     load(typical())
-    assert "does not answer" in operator.post("/wear/sweep/", follow=True).content.decode()
+    assert "not responding" in operator.post("/wear/sweep/", follow=True).content.decode()
 
 
 def test_a_disk_is_forgotten_only_once_it_is_gone(operator: Client) -> None:
@@ -157,7 +157,7 @@ def test_a_disk_is_forgotten_only_once_it_is_gone(operator: Client) -> None:
     operator.post(f"/wear/{disk.pk}/forget/")
     assert not disk_of(WORN).is_forgotten
     StoredDisk.objects.filter(pk=disk.pk).update(is_present=False)
-    assert "I took it out" in page(operator, f"/disks/{disk.key}/")
+    assert "I removed it" in page(operator, f"/disks/{disk.key}/")
     operator.post(f"/wear/{disk.pk}/forget/")
     assert disk_of(WORN).is_forgotten
 
@@ -247,7 +247,7 @@ def test_a_channel_is_saved_once_its_test_was_accepted(admin: Client, tests_sent
     load(typical())
     assert NOBODY in page(admin, "/alerts/")
     refused = admin.post("/settings/alerts/add/", fields(name="down")).content.decode()
-    assert "Nothing was saved, as the test did not go out. The service did not accept" in refused
+    assert "Nothing was saved because the test message could not be delivered. The service did not accept" in refused
     assert "Save without a test" in refused
     assert not Channel.objects.exists()
     assert NOBODY in page(admin, "/alerts/")
@@ -440,7 +440,7 @@ def test_what_keeps_the_pages_going_is_not_changed_here(admin: Client) -> None:
 
 def test_what_nobody_may_change_of_the_schedules_is_folded_away(admin: Client) -> None:
     create_schedules()
-    shown, _, folded = page(admin, "/settings/schedules/").partition("<details><summary>What keeps the console running")
+    shown, _, folded = page(admin, "/settings/schedules/").partition("<details><summary>Internal jobs of the console")
     assert "Check the health of all disks" in shown
-    assert "Follow runs" in folded
+    assert "Track runs" in folded
     assert (shown.count(">Change<"), folded.count(">Change<")) == (4, 0)

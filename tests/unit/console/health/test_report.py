@@ -81,7 +81,7 @@ def test_everything_is_all_right_only_where_everything_was_looked_at(viewer: Cli
     watched(typical(), days=0)
     StoredDisk.objects.update(finding_documents=[], worst_level="")
     StoredAlert.objects.all().delete()
-    assert verdict(page(viewer, NOW)) == "Everything is all right"
+    assert verdict(page(viewer, NOW)) == "Everything is OK"
     StoredDisk.objects.filter(is_rotational=True).update(outcome=DiskOutcome.ASLEEP)
     assert verdict(page(viewer, NOW)) == "No open alerts, but some checks are incomplete"
 
@@ -108,7 +108,7 @@ def test_a_disk_that_was_not_asked_is_said_to_be_not_asked(viewer: Client, outco
     disk = StoredDisk.objects.filter(is_rotational=True).order_by("serial")[0]
     StoredDisk.objects.filter(pk=disk.pk).update(outcome=outcome)
     assert f"{said}: {disk.label}" in page(viewer, NOW)
-    assert verdict(page(viewer, NOW)) != "Everything is all right"
+    assert verdict(page(viewer, NOW)) != "Everything is OK"
     assert f"{said}: {disk.label}" in printed()
 
 
@@ -118,7 +118,7 @@ def test_a_disk_that_was_not_asked_is_said_to_be_not_asked(viewer: Client, outco
         ({"last_contact": timezone.now() - timedelta(days=1)}, "The host is silent: what is said of it was read at"),
         ({"inventory_error_document": {"code": "x"}}, "The host&#x27;s last reading is old"),
         ({"inventory_read_at": timezone.now() - timedelta(days=1)}, "The host&#x27;s last reading is old"),
-        ({"last_contact": None}, "The host has not told anything yet."),
+        ({"last_contact": None}, "The host has not reported yet."),
     ],
 )
 def test_what_a_host_told_long_ago_is_not_taken_for_how_it_is(
@@ -127,13 +127,13 @@ def test_what_a_host_told_long_ago_is_not_taken_for_how_it_is(
     watched(typical(), days=0)
     Node.objects.update(**changes)
     assert said in page(viewer, NOW)
-    assert verdict(page(viewer, NOW)) != "Everything is all right"
+    assert verdict(page(viewer, NOW)) != "Everything is OK"
 
 
 def test_of_many_disks_that_did_not_answer_the_first_are_named_and_the_others_counted(viewer: Client) -> None:
     watched(typical(), days=0)
     StoredDisk.objects.update(outcome=DiskOutcome.FAILED)
-    assert re.search(r"10 disks did not answer: [^<]+ and 6 more", page(viewer, NOW))
+    assert re.search(r"10 disks did not respond: [^<]+ and 6 more", page(viewer, NOW))
 
 
 def test_disks_that_were_never_asked_are_counted_instead_of_listed(viewer: Client) -> None:
@@ -142,14 +142,14 @@ def test_disks_that_were_never_asked_are_counted_instead_of_listed(viewer: Clien
     text = page(viewer, NOW)
     assert "disks were never asked, so nothing is listed of them." in text
     assert "No hard disk has been read yet." in text
-    assert "Not asked yet" not in text
+    assert "Not checked yet" not in text
 
 
 def test_before_the_first_sweep_it_says_that_no_disk_was_asked(viewer: Client) -> None:
     load(typical())
     text = page(viewer, NOW)
-    assert "Its disks have not been asked for their health yet." in text
-    assert "disks never asked" in text
+    assert "Its disks have not been checked yet." in text
+    assert "disks never checked" in text
 
 
 def test_before_any_host_has_told_anything_the_report_says_so(viewer: Client) -> None:
@@ -213,7 +213,7 @@ def test_marks_are_told_apart_without_colour_and_explained(viewer: Client) -> No
     text = page(viewer, NOW)
     shapes = {text.partition(word)[0].rpartition("<svg")[2] for word in (" Critical</span>", " ONLINE</span>")}
     assert len(shapes) == 2
-    assert "What the marks and units mean" in text
+    assert "Marks and units" in text
 
 
 def test_legends_stand_on_the_page_of_what_they_explain() -> None:
@@ -242,6 +242,6 @@ def test_a_disk_that_its_pool_has_given_up_is_not_called_all_right_in_the_report
     rows = page(viewer, NOW).partition('<h2 class="h5">Hard disks')[2]
     given_up = rows.partition("8CG00004")[2].partition("</tr>")[0]
     assert "FAULTED" in given_up
-    assert "All right" not in given_up
+    assert "Healthy" not in given_up
     assert "12 I/O errors" in rows.partition("8CG00007")[2].partition("</tr>")[0]
-    assert rows.index("8CG00004") < rows.index("All right")
+    assert rows.index("8CG00004") < rows.index("Healthy")

@@ -61,7 +61,7 @@ def test_a_new_installation_has_a_list_with_the_time_to_the_first_answer(viewer:
     assert "First steps" in text
     assert "first answer in 5 min" in text.partition("First steps")[2].partition("</section>")[0]
     assert "Alerts appear only on this page" in text
-    assert "No scrub of tank within the last 45 days is on record." in text
+    assert "No scrub recorded in the last 45 days: tank." in text
     assert "have not answered yet" in text
 
 
@@ -76,7 +76,7 @@ def test_there_is_no_answer_for_a_pool_while_its_chip_says_when_the_first_one_co
     SampledPool.objects.update(log_answer="cannot-tell", log_due_at=in_four_minutes)
     assert state_of(WATCHED) is ChecklistState.WAITING
     text = page(viewer, "/")
-    assert text.count("still watching: first answer in 4 min") == 2
+    assert text.count("collecting data: first answer in 4 min") == 2
     assert "There is an answer for every pool" not in text
 
 

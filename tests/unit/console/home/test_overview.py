@@ -24,7 +24,7 @@ from tests.unit.console.conftest import Sent
 from tests.unit.console.test_pages import load, page
 from tests.unit.machines import TANK, home_server, with_pool
 
-FINE = "Everything is all right"
+FINE = "Everything is OK"
 
 
 def headline(client: Client) -> str:
@@ -170,11 +170,11 @@ def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:
 
 def test_a_host_whose_disks_were_never_asked_is_not_all_right(viewer: Client) -> None:
     load(typical())
-    assert headline(viewer) == "The pools are all right, the disks have not been asked yet"
+    assert headline(viewer) == "The pools are healthy, but the disks have not been checked yet"
     NodeHealth.objects.update_or_create(node=Node.objects.get(), defaults={"sweep_ended_at": timezone.now()})
     assert headline(viewer) == FINE
     on_host("nas2", replace(typical(), disks=()))
-    assert headline(viewer) == "The pools are all right, the disks of nas2 have not been asked yet"
+    assert headline(viewer) == "The pools are healthy, but the disks of nas2 have not been checked yet"
 
 
 def test_many_hosts_are_shown_without_reading_their_inventories(

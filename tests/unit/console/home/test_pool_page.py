@@ -52,7 +52,7 @@ def commits(hours: int, *, ended_hours_ago: int = 0) -> SampledPool:
     ("scan", "last", "words"),
     [
         ("", Scan("scrub", "2026-08-09T04:10:00+00:00", 0), "scrub, ended"),
-        ("", None, "None is on record."),
+        ("", None, "None recorded."),
         ("scrub 41 %", None, "OpenZFS remembers only one."),
     ],
 )
@@ -60,8 +60,8 @@ def test_a_pool_says_what_is_known_of_its_scrubs(viewer: Client, scan: str, last
     load(with_pool(home_server(), scan=scan, last_scan=last))
     text = page(viewer, f"/pools/{TANK}/")
     assert words in text
-    assert "Not known: who plans scrubs is outside OpenZFS." in text
-    assert (scan or "none is running") in text
+    assert "Unknown: scrubs are scheduled outside OpenZFS." in text
+    assert (scan or "none running") in text
 
 
 def test_a_cache_is_named_by_what_is_printed_on_its_ssd(viewer: Client) -> None:
@@ -76,7 +76,7 @@ def test_a_cache_is_named_by_what_is_printed_on_its_ssd(viewer: Client) -> None:
 def test_fragmentation_is_said_to_be_of_free_space_and_is_left_out_where_no_pool_tells(viewer: Client) -> None:
     load(with_pool(home_server(), fragmentation_percent=14))
     text = page(viewer, f"/pools/{TANK}/")
-    assert "Fragmentation of the free space: 14 %." in text
+    assert "Free-space fragmentation: 14 %." in text
     assert "It says nothing about files." in text
     load(with_pool(home_server(), fragmentation_percent=None))
     assert "Fragmentation" not in page(viewer, f"/pools/{TANK}/")
@@ -157,7 +157,7 @@ def test_the_pictures_of_many_pools_are_asked_for_at_once(django_assert_max_num_
 
 def test_the_history_of_a_pool_has_only_its_own_runs(viewer: Client) -> None:
     load(replace(home_server()))
-    assert "NAS Advisor has changed nothing on this pool." in page(viewer, f"/pools/{TANK}/history/")
+    assert "NAS Advisor has not changed this pool." in page(viewer, f"/pools/{TANK}/history/")
     assert viewer.get("/pools/4711/history/").status_code == 404
 
 
@@ -183,7 +183,7 @@ def test_the_runs_of_a_proof_are_one_line_of_a_pools_history(operator: Client) -
     somebody = switched(record, 16)
     StoredRun.objects.filter(pk=somebody.pk).update(id=uuid4())
     text = page(operator, f"/pools/{TANK}/history/")
-    assert "Switched for a proof: 16 runs" in text
+    assert "Randomised cache test: 16 runs" in text
     assert text.count("run-row-sub") == 17
 
 

@@ -46,7 +46,7 @@ def test_another_name_gets_a_page_that_says_what_to_do_and_nothing_else(operator
     page = answer.content.decode()
     assert answer.status_code == MISDIRECTED
     assert f"NASADVISOR_ALLOWED_HOSTS={name}" in page
-    assert "Unter diesem Namen nicht bekannt" in page
+    assert "Unbekannter Hostname" in page
     assert "operator" not in page
 
 

@@ -52,7 +52,7 @@ def test_all_codes_are_listed_and_found_by_their_words(viewer: Client) -> None:
     found = page(viewer, "/explain/?q=CHECKPOINT")
     assert "/explain/pool-checkpoint/" in found
     assert "/explain/too-small/" not in found
-    assert "No code and no sentence has that in it." in page(viewer, "/explain/?q=xyzzy")
+    assert "No code or sentence contains this text." in page(viewer, "/explain/?q=xyzzy")
 
 
 def test_an_unknown_code_is_not_found_but_answered_with_the_nearest(viewer: Client) -> None:

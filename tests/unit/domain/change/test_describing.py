@@ -66,15 +66,15 @@ SAID = [
     (
         DropLogSide("tank", TANK, "32", "/dev/dead"),
         "drop-log-side",
-        "Take the broken side /dev/dead out of the log of pool tank",
+        "Remove the failed side /dev/dead from the log of pool tank",
     ),
     (
         DropLog("tank", TANK, "61", ("/dev/a", "/dev/b")),
         "drop-log",
-        "Take the dead log /dev/a, /dev/b out of pool tank",
+        "Remove the failed log /dev/a, /dev/b from pool tank",
     ),
-    (DropLog("tank", TANK, "61", ()), "drop-log", "Take the dead log 61 out of pool tank"),
-    (DropLogSide("tank", TANK, "32", ""), "drop-log-side", "Take the broken side 32 out of the log of pool tank"),
+    (DropLog("tank", TANK, "61", ()), "drop-log", "Remove the failed log 61 from pool tank"),
+    (DropLogSide("tank", TANK, "32", ""), "drop-log-side", "Remove the failed side 32 from the log of pool tank"),
     (
         RemoveVdev("tank", TANK, Role.LOG, "30", (ONE, TWO)),
         "remove-vdev",

@@ -291,7 +291,7 @@ class TestLogsThatAreThere:
         inventory = replace(inventory, disks=(*inventory.disks, nvme(3), nvme(4)))
         proposal = propose(known(inventory, Wanted(HELPFUL, USELESS)))
         assert proposal.request is None
-        assert text(proposal.no_log) == "Pool tank has a log already."
+        assert text(proposal.no_log) == "Pool tank already has a log."
         assert code(proposal.no_log) == "has-log"
 
     def test_a_single_log_is_proposed_a_second_side(self) -> None:
@@ -366,7 +366,7 @@ class TestLogsThatAreThere:
         inventory = home_server()
         cache = replace(tank_of(inventory).data[0].children[0], guid="77")
         proposal = propose(known(with_pool(inventory, caches=(cache,))))
-        assert text(proposal.no_cache) == "Pool tank has a cache already."
+        assert text(proposal.no_cache) == "Pool tank already has a cache."
         assert code(proposal.no_cache) == "has-cache"
         assert not request_of(proposal).cache_disks
 

@@ -81,8 +81,8 @@ def test_a_running_scrub_is_mentioned() -> None:
 @pytest.mark.parametrize(
     ("scan", "words"),
     [
-        ("expansion", "the expansion of a RAID-Z"),
-        ("removal", "the removal of a device"),
+        ("expansion", "a RAID-Z expansion"),
+        ("removal", "a device removal"),
         ("errorscrub", "a scrub of known errors"),
         ("something new", "a scan"),
     ],

@@ -198,7 +198,7 @@ class TestChoice:
         found = advice()
         assert found.option is None
         assert "was not looked at" in str(found.because)
-        assert "Not looked at: how much metadata the pool holds." in [str(each) for each in found.looked]
+        assert "Not analysed: how much metadata the pool holds." in [str(each) for each in found.looked]
 
     def test_memory_where_all_metadata_fits_into_it(self) -> None:
         found = advice(found=counted(SMALL))

@@ -20,9 +20,11 @@ def test_for_a_log_it_names_protection_flush_endurance_and_size() -> None:
     found = lists(known(sync_writers()))[Option.LOG]
     said = {each.what.code: (str(each.what), str(each.because)) for each in found.needs}
     assert found.count == 2
-    assert said["need-flush"][0] == "A synchronous write of 4 KiB, with its flush, within 0.30 ms; 1 at a time."
+    assert said["need-flush"][0] == (
+        "A synchronous write of 4 KiB, including its flush, in at most 0.30 ms; 1 at a time."
+    )
     assert "60 commits/s" in said["need-flush"][1]
-    assert said["need-endurance"][0] == "An endurance of at least 182.5 TB written (TBW): 100.0 GB a day for 5 years."
+    assert said["need-endurance"][0] == "Endurance of at least 182.5 TB written (TBW): 100.0 GB a day for 5 years."
     assert said["need-size"][0] == "At least 1 GiB."
     assert said["need-size"][1].startswith("because at most")
     assert "Power-loss protection" in said["need-protection"][0]

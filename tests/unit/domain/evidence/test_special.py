@@ -44,4 +44,4 @@ def test_where_there_is_a_log_special_vdevs_do_not_matter_and_its_peak_is_shown(
     sample = replace(sample, busy=replace(sample.busy, peak_log_bytes=3 * GIB))
     verdict = judged(*LEAVES, SPECIAL, LOG_LEAF, zfs="2.4.4-1", sample=sample)
     assert verdict.beside == ()
-    assert ("The most that the log held", "3 GiB") in {(str(each.what), each.value) for each in verdict.evidence}
+    assert ("Peak log usage", "3 GiB") in {(str(each.what), each.value) for each in verdict.evidence}

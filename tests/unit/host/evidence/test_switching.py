@@ -203,7 +203,7 @@ def test_it_is_stopped_at_any_time_and_the_cache_is_back_at_once(pool: Pool) -> 
     stopped = pool.stop()
     assert pool.state == "ONLINE"
     assert stopped.ended_at
-    assert str(stopped.why_over) == "ben stopped it before its end."
+    assert str(stopped.why_over) == "ben stopped the test early."
     pool.carry_out()
     assert pool.state == "ONLINE"
     with pytest.raises(NothingSwitched):

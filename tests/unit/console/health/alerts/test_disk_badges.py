@@ -40,7 +40,7 @@ def test_the_drawing_of_a_large_pool_badges_its_leaves_too(viewer: Client) -> No
     StoredDisk.objects.filter(pk=disk.pk).update(outcome="failed")
     text = page(viewer, f"/pools/{pool.guid}/")
     assert "pool-compact" in text
-    assert "No answer" in badges_in(text)
+    assert "No response" in badges_in(text)
 
 
 def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> None:
@@ -65,7 +65,7 @@ def test_an_alert_that_says_what_stands_above_is_not_said_twice(viewer: Client) 
     said = "reports that it is failing"
     text = page(viewer, f"/disks/{disk.key}/").partition('<div class="notices">')[2]
     assert text.count(said) == 1
-    assert "Only what is listed above." in text
+    assert "Only the findings above." in text
     take_up(StoredAlert.objects.get(subject=str(disk.pk)), "anna", timezone.now())
     text = page(viewer, f"/disks/{disk.key}/").partition('<div class="notices">')[2]
     assert text.count(said) == 2, "that somebody has taken it up stands nowhere else"

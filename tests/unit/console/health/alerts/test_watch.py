@@ -314,7 +314,7 @@ def test_a_channel_that_cannot_be_worked_with_keeps_no_other_waiting(
     monkeypatch.setattr(deliver, stumbles, stumbling)
     night.minute(erring(), count=2)
     assert [channel for channel, _, _ in post.sent] == ["later"]
-    assert Channel.objects.get(name="mail").last_error == "It could not be sent: UnicodeError."
+    assert Channel.objects.get(name="mail").last_error == "Sending failed: UnicodeError."
     monkeypatch.setattr(deliver, stumbles, works)
     night.minute(erring(), count=2)
     assert [channel for channel, _, _ in post.sent] == ["later", "mail"]

@@ -39,9 +39,9 @@ def answered(disk: Disk, days_ago: float = 0) -> None:
 def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> None:
     load(typical())
     text = page(viewer, "/disks/")
-    assert "All right" not in text
-    assert text.count("Not asked yet") == len(typical().disks)
-    assert "Not asked yet" in page(viewer, f"/disks/{hard_disk().key}/")
+    assert "Healthy" not in text
+    assert text.count("Not checked yet") == len(typical().disks)
+    assert "Not checked yet" in page(viewer, f"/disks/{hard_disk().key}/")
 
 
 def test_a_disk_boots_a_machine_once_by_however_many_partitions(viewer: Client) -> None:
@@ -64,18 +64,18 @@ def test_a_disk_that_its_pool_has_given_up_is_not_called_all_right(viewer: Clien
     watched(large(), days=0)
     faulted, erring = (StoredDisk.objects.get(serial=serial) for serial in ("8CG00004", "8CG00007"))
     text = page(viewer, "/disks/")
-    first_rows = text[: text.index("All right")]
+    first_rows = text[: text.index("Healthy")]
     assert "FAULTED" in first_rows
     assert "217 I/O errors" in first_rows
     assert f"/disks/{erring.key}/" in first_rows
-    assert "All right" not in page(viewer, f"/disks/{faulted.key}/").partition("</h1>")[2].partition("<nav")[0]
+    assert "Healthy" not in page(viewer, f"/disks/{faulted.key}/").partition("</h1>")[2].partition("<nav")[0]
     assert "12 I/O errors" in page(viewer, f"/disks/{erring.key}/").partition("</h1>")[2].partition("<nav")[0]
 
 
 def test_a_spare_and_a_disk_without_errors_are_all_right_for_their_pool(viewer: Client) -> None:
     watched(large(), days=0)
     for serial in ("8CG00000", "8CG00180"):
-        assert "All right" in page(viewer, f"/disks/?q={serial}")
+        assert "Healthy" in page(viewer, f"/disks/?q={serial}")
 
 
 def test_the_sectors_and_cable_errors_of_a_hard_disk_are_in_the_table(viewer: Client) -> None:
@@ -147,7 +147,7 @@ def test_a_copy_of_a_disk_is_listed_too(viewer: Client) -> None:
     twin = replace(typical().disks[0], kernel_name="sdzz")
     load(replace(typical(), disks=(*typical().disks, twin)))
     text = page(viewer, "/disks/")
-    assert "Seen by this host too" in text
+    assert "Also seen by this host" in text
     assert "sdzz" in text
 
 
