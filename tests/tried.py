@@ -389,7 +389,6 @@ SPOKEN_OF: Final = """
     nasadvisor/host/config.py: nasadvisor join
     nasadvisor/host/errors.py: zpool status
     nasadvisor/host/evidence/sample.py: zfs list
-    plugins/truenas/api/access.py: chmod 600 it
     pool-read-only: -o readonly=on
     protection-information: sg_format
     record-damaged: zfs list

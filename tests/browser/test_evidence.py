@@ -177,7 +177,7 @@ def test_a_page_is_accessible_and_fits_in_both_languages(operator: Desk, name: s
 def test_a_trace_is_asked_for_and_shows_by_itself(operator: Desk) -> None:
     fresh(operator)
     operator.page.get_by_role("button", name="Trace for 20 seconds").click()
-    expect(operator.page.locator("#waiting")).to_contain_text("Tracing.")
+    expect(operator.page.locator("#waiting")).to_contain_text("Tracing is running.")
     take_answer("nas", "waiting-programs", traced())
     expect(operator.page.locator("#waiting")).to_contain_text("4 processes, busiest 2300")
 
@@ -302,9 +302,9 @@ def test_an_address_that_leads_to_what_a_phone_folds_opens_it(operator: Desk) ->
     fill(30)
     operator.open(f"/pools/{TANK}/evidence/#metadata")
     expect(operator.page.get_by_text("Listing a directory")).to_be_visible()
-    expect(operator.page.get_by_text("Where it bends")).to_be_hidden()
+    expect(operator.page.get_by_text("Beyond the bend")).to_be_hidden()
     operator.page.get_by_role("heading", name="Cache size vs. hit rate").click()
-    expect(operator.page.get_by_text("Where it bends")).to_be_visible()
+    expect(operator.page.get_by_text("Beyond the bend")).to_be_visible()
 
 
 @pytest.mark.skipif(not RECORDED.exists(), reason="`make evidence` records it")

@@ -136,7 +136,7 @@ def test_a_form_asks_only_for_what_is_chosen(watcher: Desk) -> None:
     watcher.open("/settings/alerts/add/")
     private, addresses = page.locator("[name=may_be_private]"), page.locator("[data-field=address] .form-text")
     expect(private).to_be_hidden()
-    for kind, said in (("mail", "several e-mail addresses"), ("apprise", "ntfys://"), ("platform", "name of the host")):
+    for kind, said in (("mail", "more e-mail addresses"), ("apprise", "ntfys://"), ("platform", "host name")):
         page.select_option("[name=kind]", kind)
         expect(addresses.locator(f".of-{kind}")).to_contain_text(said)
         expect(addresses.locator("span:visible")).to_have_count(1)
@@ -155,7 +155,7 @@ def test_the_fleet_leads_to_the_drive_and_sorts_at_a_click(watcher: Desk) -> Non
     page.get_by_role("link", name="Temp.").click()
     page.wait_for_url("**sort=-temperature**")
     page.get_by_role("row").filter(has_text=WORN).get_by_role("link").first.click()
-    expect(page.get_by_role("img", name="Percent of rated endurance used")).to_be_visible()
+    expect(page.get_by_role("img", name="Percentage of rated endurance used")).to_be_visible()
 
 
 def test_a_browser_reports_no_error_and_no_forbidden_content(watcher: Desk) -> None:

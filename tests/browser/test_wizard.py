@@ -27,15 +27,15 @@ def test_a_mirrored_log_and_caches_are_added_seen_and_undone(operator: Desk) -> 
     apply(operator)
     expect(page.get_by_role("heading", name="Waiting for nas to pick up the plan.")).to_be_visible()
     operator.let_host_work()
-    expect(page.get_by_role("heading", name="Pool tank has what was planned")).to_be_visible()
+    expect(page.get_by_role("heading", name="Done on pool tank")).to_be_visible()
     page.get_by_role("link", name="View it in the pool").click()
     expect(page.get_by_text("log 4 GiB on")).to_have_count(2)
     journey.undo(page, "tank", PASSWORD)
-    expect(page.get_by_role("heading", name="Undo was asked for")).to_be_visible()
+    expect(page.get_by_role("heading", name="Undo requested")).to_be_visible()
     operator.let_host_work()
     expect(page.get_by_role("heading", name="Everything that this run did was undone.")).to_be_visible()
     expect(page.get_by_text("No slice is left.")).to_be_visible()
-    expect(page.get_by_text("keeps an empty place (a hole)")).to_be_visible()
+    expect(page.get_by_text("keeps an empty entry (a hole)")).to_be_visible()
     assert operator.host.executor.state.disks == home_server().disks
 
 
@@ -52,7 +52,7 @@ def test_the_run_page_follows_step_by_step_and_stops_at_the_end(operator: Desk) 
             seen.append(page.locator("#headline").inner_text())
 
     operator.let_host_work(after_each=look)
-    expect(page.locator("#headline")).to_contain_text("has what was planned")
+    expect(page.locator("#headline")).to_contain_text("Done on pool")
     assert len(set(seen)) > 3
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
@@ -67,7 +67,7 @@ def test_closing_the_browser_changes_nothing(operator: Desk) -> None:
     operator.let_host_work()
     operator.page = operator.page.context.new_page()
     operator.page.goto(address)
-    expect(operator.page.locator("#headline")).to_contain_text("has what was planned")
+    expect(operator.page.locator("#headline")).to_contain_text("Done on pool")
 
 
 def test_what_is_unfolded_stays_unfolded_while_the_page_follows(operator: Desk) -> None:
@@ -76,7 +76,7 @@ def test_what_is_unfolded_stays_unfolded_while_the_page_follows(operator: Desk) 
     last = page.locator("#run details").last
     last.locator("summary").click()
     operator.let_host_work()
-    expect(page.locator("#headline")).to_contain_text("has what was planned")
+    expect(page.locator("#headline")).to_contain_text("Done on pool")
     expect(page.locator("#run details").last).to_have_attribute("open", "")
 
 
@@ -121,7 +121,7 @@ def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
     expect(page.locator("#id_log_size")).to_have_value("9G")
     expect(page.locator("#summary")).to_contain_text("9 GiB")
     page.locator("#id_cache_size").fill("2T")
-    expect(page.locator("#refusals")).to_contain_text("there is room for")
+    expect(page.locator("#refusals")).to_contain_text("has room for")
 
 
 def test_continuing_with_what_is_proposed_leads_to_a_plan_that_nothing_warns_of(operator: Desk) -> None:
@@ -147,7 +147,7 @@ def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
     page.get_by_role("button", name="Add to tank").click()
     page.get_by_role("button", name="Add anyway").click()
     summary = page.locator("#summary")
-    expect(summary).to_contain_text("log mirrored over 2 slices")
+    expect(summary).to_contain_text("log mirrored across 2 slices")
     page.locator("label[for=log-nvme1n1]").click()
     expect(summary).not_to_contain_text("mirrored")
     page.locator("label[for=log-nvme0n1]").click()
@@ -156,7 +156,7 @@ def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
     expect(summary).to_contain_text("Nothing is chosen yet.")
     page.locator("label[for=log-nvme1n1]").click()
     expect(summary).to_contain_text("single log")
-    expect(page.get_by_text("A single log. A mirror needs a second SSD")).to_be_visible()
+    expect(page.get_by_text("A single log. To mirror it, choose a second SSD")).to_be_visible()
 
 
 def test_a_pool_that_is_refused_says_why_and_nothing_can_be_chosen(operator: Desk) -> None:
@@ -192,11 +192,11 @@ def test_a_console_that_does_not_answer_is_said_to_and_the_page_catches_up(opera
     page = operator.page
     apply(operator)
     page.route("**/fragment/**", lambda route: route.abort())
-    expect(page.get_by_text("The console does not answer.")).to_be_visible()
+    expect(page.get_by_text("The console does not respond.")).to_be_visible()
     operator.let_host_work()
     page.unroute("**/fragment/**")
-    expect(page.locator("#headline")).to_contain_text("has what was planned")
-    expect(page.get_by_text("The console does not answer.")).to_be_hidden()
+    expect(page.locator("#headline")).to_contain_text("Done on pool")
+    expect(page.get_by_text("The console does not respond.")).to_be_hidden()
 
 
 def test_a_session_that_ends_while_a_run_is_followed_leads_to_the_login(operator: Desk) -> None:
@@ -214,12 +214,12 @@ def test_a_trial_is_asked_for_shown_and_kept(operator: Desk) -> None:
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Apply to pool tank").click()
     operator.let_host_work()
-    expect(page.get_by_role("heading", name="Pool tank has what was planned, on trial")).to_be_visible()
+    expect(page.get_by_role("heading", name="Done on pool tank, on trial")).to_be_visible()
     expect(page.get_by_text("On trial. Reverted automatically")).to_be_visible()
     page.get_by_role("link", name="Keep").click()
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Keep it in pool tank").click()
-    expect(page.get_by_role("heading", name="Keeping it was asked for")).to_be_visible()
+    expect(page.get_by_role("heading", name="Keeping the run was requested")).to_be_visible()
     operator.let_host_work()
     expect(page.get_by_text("This run was on trial and was kept by operator")).to_be_visible()
     operator.host.ahead = timedelta(days=2)

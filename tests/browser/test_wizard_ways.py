@@ -96,7 +96,7 @@ def test_an_undo_takes_two_clicks_from_home_and_the_password(one_pool: Desk) -> 
     clicks.on(page.get_by_role("link", name="Undo", exact=True))
     type_password(one_pool)
     clicks.on(page.get_by_role("button", name="Undo on pool tank"))
-    expect(page.get_by_role("heading", name="Undo was asked for")).to_be_visible()
+    expect(page.get_by_role("heading", name="Undo requested")).to_be_visible()
     assert clicks.count == 2
 
 
@@ -107,7 +107,7 @@ def test_from_add_to_the_result_by_keyboard_in_under_forty_stops(one_pool: Desk)
     page.wait_for_url("**/devices/")
     stops = tab_to(one_pool, "Add anyway")
     page.keyboard.press("Enter")
-    expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices")
+    expect(page.locator("#summary")).to_contain_text("log mirrored across 2 slices")
     stops += tab_to(one_pool, "Continue to review")
     page.keyboard.press("Enter")
     page.wait_for_url("**/plans/**")

@@ -133,5 +133,5 @@ def test_a_signature_that_udev_knows_is_refused_before_there_is_a_plan(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk]
 ) -> None:
     machine.mkfs(ssds[0].node)
-    with pytest.raises(AssertionError, match="it holds a filesystem"):
+    with pytest.raises(AssertionError, match="it contains a filesystem"):
         bench.plan(log_and_cache(*ssds))

@@ -96,7 +96,7 @@ def test_a_disk_with_a_filesystem_that_is_cleared_as_told_is_free(
     wish = log_and_cache(ssd)
     refused = make_plan(wish, bench.inventory(), ids_for(wish))
     assert isinstance(refused, PlanRefused)
-    assert "clear its partitions, if it has any, and then the disk with `wipefs --all`" in str(refused)
+    assert "clear its partitions, if any, and then the disk with `wipefs --all`" in str(refused)
     for node in dict.fromkeys([*nodes, ssd.node]):
         tool("wipefs", "--all", str(node))
     machine.udev.examine()

@@ -17,10 +17,10 @@ pytestmark = pytest.mark.lab
 
 STATUS = "status -j"
 LIES = {
-    "truncated": ('$REAL "$@" | head -c 700', "could not be understood"),
-    "empty": ("true", "could not be understood"),
-    "no JSON": ("echo internal error: out of cheese", "could not be understood"),
-    "another shape": ("echo '{\"pools\": [1, null]}'", "could not be understood"),
+    "truncated": ('$REAL "$@" | head -c 700', "could not be interpreted"),
+    "empty": ("true", "could not be interpreted"),
+    "no JSON": ("echo internal error: out of cheese", "could not be interpreted"),
+    "another shape": ("echo '{\"pools\": [1, null]}'", "could not be interpreted"),
     "hanging": ("sleep 1000", "did not finish within"),
 }
 

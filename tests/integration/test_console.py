@@ -143,7 +143,7 @@ def test_the_whole_wizard_adds_a_mirrored_log_and_caches_and_one_click_takes_the
     apply(page)
     headline(page, "steps done")
     picture(page, "6-run")
-    headline(page, "has what was planned")
+    headline(page, "Done on pool")
     picture(page, "7-applied")
     named = page.locator(".run-step-what .disk-name").all_inner_texts()
     assert {serial for name in named for serial in NVME_SERIALS if serial in name} == set(NVME_SERIALS)
@@ -154,10 +154,10 @@ def test_the_whole_wizard_adds_a_mirrored_log_and_caches_and_one_click_takes_the
     page.get_by_role("link", name="View it in the pool").click()
     picture(page, "8-proof")
     journey.undo(page, "tank", PASSWORD)
-    headline(page, "Everything that this run did was taken back")
+    headline(page, "Everything that this run did was undone")
     picture(page, "9-undone")
     expect(page.get_by_text("No slice is left.")).to_be_visible()
-    expect(page.get_by_text("keeps an empty place (a hole)")).to_be_visible()
+    expect(page.get_by_text("keeps an empty entry (a hole)")).to_be_visible()
     assert guest.digests("nvme0", "nvme1", "sata0", "sas0") == blank
     page.goto(f"{url}/")
     picture(page, "0-overview")
@@ -179,9 +179,9 @@ def test_a_run_goes_on_without_redis_browser_and_web_and_the_page_catches_up(
     guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console")
     guest.run("until curl -kso /dev/null https://127.0.0.1:8843/login/; do sleep 0.5; done", timeout=120)
     page.goto(address)
-    headline(page, "has what was planned")
+    headline(page, "Done on pool")
     journey.undo(page, "tank", PASSWORD)
-    headline(page, "Everything that this run did was taken back")
+    headline(page, "Everything that this run did was undone")
 
 
 @pytest.mark.long
@@ -202,8 +202,8 @@ def test_a_killed_host_worker_leaves_a_run_that_the_page_offers_to_end(
         page.get_by_role("link", name="Finish").click()
         page.get_by_label("Your password").fill(PASSWORD)
         page.get_by_role("button", name="Finish on pool tank").click()
-        headline(page, "has what was planned")
+        headline(page, "Done on pool")
         assert "mirror-2" in guest.run("zpool status tank").stdout
     journey.undo(page, "tank", PASSWORD)
-    headline(page, "Everything that this run did was taken back")
+    headline(page, "Everything that this run did was undone")
     assert "by-partuuid" not in guest.run("zpool status -P tank").stdout

@@ -42,7 +42,7 @@ def test_a_dead_log_is_replaced_and_the_undo_frees_the_new_one(cli: CommandLine)
     guest.run(CHECK)
     ending = cli.ending("undo", run)
     assert ending.state == "undone"
-    assert "does not come back" in ending.notes
+    assert "is not restored" in ending.notes
     assert (pool(cli)["state"], pool(cli)["logs"]) == ("ONLINE", [])
     assert guest.digests(*SSDS) == blank
     guest.run(CHECK)

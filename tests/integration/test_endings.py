@@ -250,7 +250,7 @@ def test_what_somebody_added_to_the_ssd_stays_and_the_table_is_not_written_over_
     guest.run("cp /etc/services /mnt/friend/ && sync")
     ending = cli.ending("undo", run)
     assert (ending.code, ending.state) == (0, "undone"), ending
-    assert "is not the old one" in ending.notes
+    assert "is not the original one" in ending.notes
     restoring = [step for step in cli.shown(run).undo_steps if step.what.code == "restore-table"]
     assert [step.state for step in restoring] == ["skipped"]
     assert is_as_before(guest)

@@ -200,7 +200,7 @@ def test_the_release_before_cannot_read_what_is_stored_now_and_is_refused(before
     product.bring(deb())
     refused = product.guest.run(INSTALL, check=False, timeout=INSTALL_SECONDS)
     assert refused.code != 0
-    assert "cannot read what later releases have stored" in refused.stdout + refused.stderr
+    assert "cannot read the data that later releases have stored" in refused.stdout + refused.stderr
     assert version(product) == f"install ok installed {VERSION}"
     product.wait_until_it_answers()
     assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}

@@ -92,8 +92,8 @@ def test_it_says_that_a_host_has_fallen_silent(viewer: Client) -> None:
     load(typical())
     Node.objects.update(last_contact=timezone.now() - timedelta(minutes=10))
     text = page(viewer, "/")
-    assert "has not been heard from" in text
-    assert "This may be out of date" in text
+    assert "has not reported for a while" in text
+    assert "This data may be out of date" in text
 
 
 def test_it_says_that_a_reading_is_old_although_the_host_answers(viewer: Client) -> None:
@@ -166,9 +166,9 @@ def test_it_offers_operators_a_log_or_cache(operator: Client) -> None:
 def test_it_gives_the_reason_against_each_disk_that_cannot_be_used(viewer: Client) -> None:
     load(typical())
     text = page(viewer, "/disks/")
-    assert "it carries the label of pool backup" in text
+    assert "it has the label of pool backup" in text
     assert "it is mounted at /srv/scratch" in text
-    assert "this machine boots from it" in text
+    assert "this host boots from it" in text
 
 
 @pytest.mark.parametrize("disk", home_server().disks, ids=lambda disk: disk.key)
@@ -208,7 +208,7 @@ def test_it_says_in_a_sentence_that_there_is_no_such_page(viewer: Client, path: 
     load(home_server())
     response = viewer.get(path)
     assert response.status_code == 404
-    assert "There is no such page" in response.content.decode()
+    assert "This page does not exist" in response.content.decode()
 
 
 def test_it_forbids_the_browser_everything_that_is_not_ours(viewer: Client) -> None:

@@ -143,8 +143,8 @@ def test_a_page_below_one_of_settings_leads_back_to_it(admin: Client, path: str,
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/settings/tokens/add/", "Tokens are read-only for pools."),
-        ("/settings/users/add/", "Operators also apply plans and undo runs."),
+        ("/settings/tokens/add/", "A token can read everything but never change a pool."),
+        ("/settings/users/add/", "Operators can also apply plans and undo runs."),
     ],
 )
 def test_where_somebody_is_let_in_it_says_what_that_allows(admin: Client, path: str, said: str) -> None:

@@ -44,7 +44,7 @@ def the_log_has_helped_one_pool_and_would_help_the_other(viewer: Client) -> None
     proof = page(viewer, f"/runs/{run.id}/proof/")
     assert "Commits are faster than before" in proof
     assert "a probability of less than 0.0001" in proof
-    assert "The pool has a log, and it takes 100 % of the log blocks" in page(viewer, f"/pools/{TANK}/evidence/")
+    assert "The pool has a log; it takes 100 % of the log blocks" in page(viewer, f"/pools/{TANK}/evidence/")
     assert "Log: would help" in page(viewer, "/").partition(f"/pools/{MEDIA}/evidence/")[2]
 
 

@@ -54,7 +54,7 @@ def test_a_full_disk_is_named_by_the_page_that_cannot_be_shown(
 
 
 def test_a_database_that_does_not_answer_is_not_called_a_fault(viewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "database does not answer" in without_database(viewer, monkeypatch)
+    assert "database is not responding" in without_database(viewer, monkeypatch)
 
 
 def test_a_fault_of_a_page_is_still_called_one(viewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ def test_a_fault_of_a_page_is_still_called_one(viewer: Client, monkeypatch: pyte
     monkeypatch.setattr("nasadvisor.console.home.overview.current_node", lambda _: 1 / 0)
     page = viewer.get("/")
     assert page.status_code == FAULT
-    assert "fault in NAS Advisor" in page.content.decode()
+    assert "bug in NAS Advisor" in page.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_overview_and_an_alert_tell_before_the_disk_of_the_console_is_full(
     watch(timezone.now())
     told = StoredAlert.objects.filter(code="console-disk-full")
     assert [alert.level for alert in told] == ([level.value] if level else [])
-    assert ("where the console keeps its database" in viewer.get("/").content.decode()) == bool(level)
+    assert ("where the console stores its database" in viewer.get("/").content.decode()) == bool(level)
 
 
 def test_the_disk_of_the_console_is_none_of_another_machine(free: dict[str, int]) -> None:

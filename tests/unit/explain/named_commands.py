@@ -20,7 +20,7 @@ _PROGRAM: Final = (
     "qm|redis-cli|sgdisk|smartctl|sudo|swapoff|systemctl|timedatectl|udevadm|umount|update-initramfs|wipefs|zdb|zfs|"
     "zpool)"
 )
-_PLAIN: Final = re.compile(rf"(?:^|: )({_PROGRAM} (?!(?:also|did|gave|had|has|knows|reads|said) )[^`]*)$")
+_PLAIN: Final = re.compile(rf"(?:^|: )({_PROGRAM} (?!(?:also|cannot|did|gave|had|has|reads|reported) )[^`]*)$")
 """A command without marks: a text by itself, or what stands behind a colon up to the end of the text. What goes on with
 a verb is a sentence that begins with the name of a program."""
 

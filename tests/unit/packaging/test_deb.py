@@ -168,7 +168,7 @@ class TestGoingBackToAnOlderRelease:
         services = replace(THIS_HOST, config=lambda: config, is_root=lambda: True)
         result = CliRunner().invoke(main, [command, release], obj=services, catch_exceptions=False)
         if result.exit_code:
-            assert "Nothing was changed; the release that is installed stays." in result.stderr
+            assert "Nothing was changed; the installed release stays." in result.stderr
         return int(result.exit_code)
 
     def test_what_has_stored_a_newer_form_is_not_replaced_by_a_release_that_cannot_read_it(

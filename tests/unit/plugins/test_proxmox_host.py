@@ -170,7 +170,7 @@ def test_guests_on_a_pool_forbid_nothing(node: ProxmoxHost) -> None:
 def test_an_arc_that_the_installer_limited_is_a_finding(node: ProxmoxHost) -> None:
     (finding,) = node.findings(FakeRunner(), home_server())
     assert finding.level is Level.INFO
-    assert "3 GiB of 32 GiB" in str(finding)
+    assert "3 GiB of its 32 GiB" in str(finding)
     assert "/etc/modprobe.d/zfs.conf" in finding.why
 
 
@@ -182,7 +182,7 @@ def test_that_pve_offers_to_wipe_an_ssd_with_a_live_log_is_a_finding(node: Proxm
     ssd = inventory.disk(NVME1)
     assert ssd is not None
     assert [word for word in ("Wipe Disk", "pool tank", ssd.label) if word not in str(finding)] == []
-    assert "use the undo here" in finding.why
+    assert "use Undo here" in finding.why
 
 
 @pytest.mark.parametrize("limit", ["0", str(16 * GIB), "text", str(-1)])
@@ -212,7 +212,7 @@ def test_a_run_becomes_a_task_of_who_asked_for_it(node: ProxmoxHost, by: str, us
 
 @pytest.mark.parametrize("argument", ["-e", "/tmp/evil.pl", f"{SCRIPTS}/../../evil.pl", "notify.pl"])
 def test_perl_runs_nothing_but_the_scripts_of_integrations(argument: str) -> None:
-    with pytest.raises(ValueError, match="not one of the commands"):
+    with pytest.raises(ValueError, match="not a command that NAS Advisor may run"):
         Command(Tool.PERL, (argument, "x"), timeout_s=1)
 
 

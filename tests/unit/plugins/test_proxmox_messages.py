@@ -92,7 +92,7 @@ def test_what_the_mail_system_was_handed_is_not_called_delivered(there: Path, ta
 
 def test_without_a_file_of_targets_there_is_the_one_of_the_mail_system(there: Path) -> None:
     (there / "etc/pve/notifications.cfg").unlink()
-    assert str(send(there)).startswith("Proxmox VE handed the message to this host's mail system")
+    assert str(send(there)).startswith("Proxmox VE passed the message to this host's mail system")
 
 
 def test_umlauts_arrive_as_they_were_written(there: Path) -> None:
@@ -108,7 +108,7 @@ def test_umlauts_arrive_as_they_were_written(there: Path) -> None:
     [
         ("recipients", "no recipients provided"),
         ("unusable", "connection refused"),
-        ("matcher", "no target took it"),
+        ("matcher", "no target accepted it"),
         ("config", "Could not instantiate notification bus"),
     ],
 )
@@ -118,7 +118,7 @@ def test_without_proof_of_delivery_it_goes_out_as_a_mail_of_our_own_and_that_is_
     behave(trouble=trouble, logs_to=logs_to)
     said = send(there)
     assert said is not None
-    assert [word for word in (why, "admin@example.com", "did not say") if word not in str(said)] == []
+    assert [word for word in (why, "admin@example.com", "did not confirm") if word not in str(said)] == []
     assert mail(there) == (SUBJECT, TEXT, ["-i", "--", "admin@example.com"])
 
 

@@ -197,7 +197,7 @@ def test_neither_ticket_nor_password_is_logged_or_said(pve: StandIn, caplog: pyt
 def test_who_comes_by_openid_is_told_that_there_is_no_password_and_what_to_do(pve: StandIn) -> None:
     said = platform(pve).no_password("anna@sso")
     assert said is not None
-    assert [word for word in ("realm sso", "OpenID", "user of NAS Advisor's own") if word not in str(said)] == []
+    assert [word for word in ("realm sso", "OpenID", "sign in as a NAS Advisor user") if word not in str(said)] == []
     assert pve.asked == ["GET /api2/json/access/domains"]
     assert platform(pve).check_password("anna@sso", "anything", {COOKIE: ROOT_TICKET}) is None
 

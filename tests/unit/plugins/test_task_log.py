@@ -46,7 +46,7 @@ def test_a_run_that_is_refused_ends_with_the_reason_on_one_line(bench: Bench) ->
     outdated = replace(bench.plan(), fingerprint="other")
     apply_plan(watched(bench, tasks), outdated, "root", bench.watch)
     last = tasks[0].log.read_text().splitlines()[-1]
-    assert last.startswith("END ERROR The pool tank")
+    assert last.startswith("END ERROR Pool tank")
 
 
 def test_a_run_that_is_killed_has_no_end(bench: Bench) -> None:

@@ -64,7 +64,7 @@ def test_an_ssd_that_a_guest_was_given_is_refused(truenas: StandIn, own_socket: 
     own_socket.guests = {"vm.query": [{"id": 4, "name": "mail"}], "vm.device.query": [device]}
     result = run(office, *ADD, "--yes")
     assert result.exit_code == 3
-    assert "(SSD1) was given to VM mail" in result.stderr
+    assert "(SSD1) is assigned to VM mail" in result.stderr
     assert truenas.called("pool.update") == []
 
 
@@ -127,18 +127,18 @@ def test_undo_that_stopped_half_way_needs_attention(truenas: StandIn, office: Of
     truenas.pools[0]["topology"]["log"][0]["stats"] = stats(write_errors=1)
     result = run(office, "undo", office.desk.records.all()[0].id, "--yes")
     assert (result.exit_code, result.stdout) == (5, "")
-    assert "1 device(s) were taken out of the pool" in result.stderr
+    assert "1 device(s) were removed from the pool" in result.stderr
 
 
 def test_undo_on_a_version_outside_the_range_warns_and_adding_is_refused(truenas: StandIn, office: Office) -> None:
     run(office, *ADD, "--yes")
     truenas.version = "27.0.0"
     before = run(office, "undo", office.desk.records.all()[0].id, answer="n\n")
-    assert "Warning: This is an undo on TrueNAS 27.0.0" in before.stderr, "it is said before it is asked"
+    assert "Warning: This undo is on TrueNAS 27.0.0" in before.stderr, "it is said before it is asked"
     assert (before.exit_code, truenas.called("pool.remove")) == (3, [])
     result = run(office, "undo", office.desk.records.all()[0].id, "--yes")
     assert result.exit_code == 0
-    assert "Warning: This is an undo on TrueNAS 27.0.0" in result.stdout
+    assert "Warning: This undo is on TrueNAS 27.0.0" in result.stdout
     assert "Taken back." in result.stdout
     assert run(office, *ADD, "--yes").exit_code == 3
 
@@ -147,7 +147,7 @@ def test_undo_on_a_version_outside_the_range_warns_and_adding_is_refused(truenas
     ("args", "code", "said"),
     [
         (("add", "--pool", "tank", "--log", "NOBODY"), 2, "No disk(s) here have the serial NOBODY"),
-        (("add", "--pool", "tank", "--log", "HDD1"), 3, "it is part of the pool tank"),
+        (("add", "--pool", "tank", "--log", "HDD1"), 3, "it is part of pool tank"),
         (("undo", "nothing", "--yes"), 3, "There is no usable record nothing"),
     ],
 )

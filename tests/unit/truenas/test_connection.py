@@ -69,7 +69,7 @@ def test_another_certificate_than_the_stored_one_gets_no_key(
     truenas: StandIn, settings: dict[str, str], tmp_path: Path
 ) -> None:
     other, _ = make_certificate(tmp_path, "other")
-    with pytest.raises(CertificateUnknown, match=r"not the one that was stored.*The API key was not sent"):
+    with pytest.raises(CertificateUnknown, match=r"does not match the stored one.*The API key was not sent"):
         version_by(access_from({**settings, CERTIFICATE: str(other)}))
     assert truenas.calls == []
 
@@ -125,7 +125,7 @@ def test_nobody_at_the_address_is_said_so(truenas: StandIn, settings: dict[str, 
         ({"response_type": "EXPIRED"}, "expired or was revoked"),
         ({"response_type": "DENIED"}, "may not use the API"),
         ({"response_type": "OTP_REQUIRED", "username": "nasadvisor"}, "one-time password"),
-        ({"response_type": "REDIRECT", "urls": ["192.0.2.8"]}, "standby half of a pair"),
+        ({"response_type": "REDIRECT", "urls": ["192.0.2.8"]}, "standby controller of a pair"),
     ],
 )
 def test_every_answer_but_success_is_a_sentence(
@@ -191,7 +191,7 @@ def test_a_connection_that_is_lost_is_said_so(truenas: StandIn, access: TrueNasA
 @pytest.mark.parametrize("answer", ["{", "[]", '"x"', '{"jsonrpc": "2.0", "id": 2}'])
 def test_an_answer_that_is_not_json_rpc_is_refused(truenas: StandIn, access: TrueNasAccess, answer: str) -> None:
     truenas.garbled["system.version_short"] = answer
-    with pytest.raises(OutputUnreadable, match="could not be understood"):
+    with pytest.raises(OutputUnreadable, match="could not be interpreted"):
         version_by(access)
 
 
@@ -242,7 +242,7 @@ def test_nothing_private_and_nothing_that_wipes_or_expands_is_ever_called(
 
 def test_a_key_that_others_can_read_is_not_used(settings: dict[str, str]) -> None:
     Path(settings[KEY_FILE]).chmod(0o640)
-    with pytest.raises(AccessNotSet, match=r"others can read .*chmod 600"):
+    with pytest.raises(AccessNotSet, match=r"other users can read .*chmod 600"):
         access_from(settings)
 
 
@@ -262,7 +262,7 @@ def test_a_key_that_others_can_read_is_not_used(settings: dict[str, str]) -> Non
     ],
 )
 def test_a_setting_that_is_missing_or_of_no_use_is_named(settings: dict[str, str], setting: str, value: str) -> None:
-    with pytest.raises(AccessNotSet, match=f"{setting} is missing or of no use"):
+    with pytest.raises(AccessNotSet, match=f"{setting} is missing or unusable"):
         access_from({**settings, setting: value})
 
 

@@ -84,7 +84,7 @@ def test_an_ssd_in_a_usb_case_that_a_virtual_machine_has_is_forbidden(
     middleware.api_versions = (api,)
     middleware.guests = vm_with(attributes)
     assert given(host).keys() == {NVME1}
-    assert "was given to VM mail, as its USB device" in given(host)[NVME1]
+    assert "is assigned to VM mail as its USB device" in given(host)[NVME1]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_what_an_instance_of_incus_has_is_seen(
 
 def test_a_disk_that_incus_itself_let_in_is_seen(middleware: StandIn, host: TrueNASHost) -> None:
     middleware.instances = {"web": [{"name": "d0", "dev_type": "DISK", "source": ssd(home_server()).path}]}
-    assert "was given to container web, as its DISK device" in given(host)[NVME1]
+    assert "is assigned to container web as its DISK device" in given(host)[NVME1]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_what_a_container_of_26_has_is_seen(middleware: StandIn, host: TrueNASHo
         "container.query": [{"id": 2, "name": "web"}],
         "container.device.query": [{"id": 1, "container": 2, "attributes": attributes}],
     }
-    assert "was given to container web, as its USB device" in given(host)[NVME1]
+    assert "is assigned to container web as its USB device" in given(host)[NVME1]
     assert middleware.called("virt.instance.query") == []
 
 

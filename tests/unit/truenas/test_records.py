@@ -74,7 +74,7 @@ def test_a_damaged_record_hides_no_other(records: Records, content: bytes) -> No
     file_of(records, "r0").write_bytes(content)
     assert records.all() == (RECORD,)
     assert [str(each).split(" (")[0] for each in records.damaged()] == [
-        "There is no usable record r0 of disks that TrueNAS added"
+        "There is no usable record r0 of disks added by TrueNAS"
     ]
 
 

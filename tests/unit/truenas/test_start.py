@@ -68,7 +68,7 @@ def test_an_init_script_whose_path_is_gone_is_said_with_the_right_one(middleware
     middleware.init_scripts = [entry(Path("/mnt/old/nasadvisor/program/start"))]
     report = HostPlatforms(FakeRunner(), (host,)).report(home_server())
     assert [finding.code for finding in report.findings] == ["init-script-path-gone"]
-    assert "The init script /mnt/old/nasadvisor/program/start is not there" in str(report.findings[0])
+    assert "The init script /mnt/old/nasadvisor/program/start does not exist" in str(report.findings[0])
     assert f"to {host.program}/start" in report.findings[0].why
 
 

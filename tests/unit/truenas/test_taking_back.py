@@ -126,7 +126,7 @@ def test_on_a_version_outside_the_range_it_is_taken_back_with_a_warning(
     assert record.state is RecordState.TAKEN_BACK
     assert truenas.pools[0]["topology"]["log"] == []
     assert [note.code for note in notes] == ["undo-on-untested-platform"]
-    assert f"TrueNAS {version}, for which this release" in str(notes[0])
+    assert f"TrueNAS {version}, which this release of NAS Advisor does not support" in str(notes[0])
 
 
 def test_on_a_version_in_the_range_there_is_no_warning(truenas: StandIn, office: Office) -> None:
@@ -145,7 +145,9 @@ def test_a_removal_that_failed_at_wiping_only_is_done_and_says_so(truenas: Stand
     truenas.job_error = "[EBUSY] sdb: Device or resource busy"
     taken, notes = take_back(record, office.desk)
     assert taken.state is RecordState.TAKEN_BACK
-    assert str(notes[0]).startswith("The device is out of the pool, but TrueNAS could not wipe its SSD: job 1235")
+    assert str(notes[0]).startswith(
+        "The device was removed from the pool, but TrueNAS could not wipe its SSD: job 1235"
+    )
     assert "Device or resource busy" in str(notes[0])
 
 
@@ -395,7 +397,7 @@ def test_of_what_was_added_in_part_the_rest_is_not_forgotten(truenas: StandIn, o
     """The cache is found by its SSD, the log has none that is shown: after the cache the log stays to be said."""
     record = without_guids(added(office, WholeDisks("tank", SINGLE.log_disks, (identifier("SSD3"),))), office)
     pull(truenas, "sdb")
-    with pytest.raises(TakenBackInPart, match=r"1 device\(s\) were taken out of the pool.*has a log or cache, 201"):
+    with pytest.raises(TakenBackInPart, match=r"1 device\(s\) were removed from the pool.*has a log or cache, 201"):
         take_back(record, office.desk)
     assert truenas.called("pool.remove") == [[3, {"label": "203"}]]
     assert office.desk.records.read("r1").state is RecordState.ASKED
@@ -432,7 +434,7 @@ def test_what_is_back_in_the_pool_by_the_end_is_not_said_to_be_taken_back(truena
         if progress.state == "SUCCESS" and not truenas.pools[0]["topology"]["log"]:
             truenas.pools[0]["topology"]["cache"] = [cache]
 
-    with pytest.raises(TakenBackInPart, match=r"2 device\(s\) were taken out.*Pool tank still shows .* \(guid 203\)"):
+    with pytest.raises(TakenBackInPart, match=r"2 device\(s\) were removed.*Pool tank still shows .* \(guid 203\)"):
         take_back(record, replace(office.desk, observe=rewind))
     assert office.desk.records.read("r1").state is RecordState.ADDED
 
@@ -444,7 +446,7 @@ def test_a_pool_that_goes_offline_during_the_removal_is_not_said_to_be_rid_of_it
     record = added(office, SINGLE)
     truenas.job_error = error
     observe = after("pool.remove", "FAILED" if error else "SUCCESS", truenas.take_offline)
-    with pytest.raises(EndNotSeen, match="does not show the devices of pool tank"):
+    with pytest.raises(EndNotSeen, match="does not currently show the devices of pool tank"):
         take_back(record, replace(office.desk, observe=observe))
     assert office.desk.records.read("r1").state is RecordState.ADDED
 
@@ -455,7 +457,7 @@ def test_a_connection_lost_before_the_end_was_seen_leaves_the_record_open(
 ) -> None:
     record = added(office, SINGLE)
     cut = after("pool.remove", "SUCCESS", lambda: truenas.cut_at.append(call))
-    with pytest.raises(EndNotSeen, match="could not be seen"):
+    with pytest.raises(EndNotSeen, match="could not be verified"):
         take_back(record, replace(office.desk, observe=cut))
     assert office.desk.records.read("r1").state is RecordState.ADDED
     assert take_back(office.desk.records.read("r1"), office.desk)[0].state is RecordState.TAKEN_BACK
@@ -465,7 +467,7 @@ def test_a_connection_lost_before_the_end_was_seen_leaves_the_record_open(
 def test_a_connection_lost_at_the_call_leaves_the_record_open(truenas: StandIn, office: Office) -> None:
     record = added(office)
     truenas.cut_at.append("pool.remove")
-    with pytest.raises(HostError, match="It may have changed something"):
+    with pytest.raises(HostError, match="The operation may already have changed something"):
         take_back(record, office.desk)
     assert office.desk.records.read("r1").state is RecordState.ADDED
 
@@ -475,7 +477,7 @@ def test_what_stands_in_the_way_of_the_second_does_not_hide_that_the_first_is_ou
 ) -> None:
     record = added(office)
     truenas.pools[0]["topology"]["log"][0]["stats"] = stats(write_errors=1)
-    with pytest.raises(TakenBackInPart, match=r"1 device\(s\) were taken out.*log device"):
+    with pytest.raises(TakenBackInPart, match=r"1 device\(s\) were removed.*log device"):
         take_back(record, office.desk)
     assert truenas.called("pool.remove") == [[3, {"label": "203"}]]
 

@@ -131,7 +131,7 @@ def test_nothing_is_asked_without_a_durable_record(truenas: StandIn, office: Off
 def test_truenas_may_refuse(truenas: StandIn, office: Office) -> None:
     extra = [["pool_update.topology", "The following disks were not found: sdb.", 22]]
     truenas.refused["pool.update"] = {"code": -32602, "message": "Invalid params", "data": {"extra": extra}}
-    with pytest.raises(CallRefused, match=r"not found: sdb\. It may have changed something"):
+    with pytest.raises(CallRefused, match=r"not found: sdb\. The operation may already have changed something"):
         add(SINGLE, "r1", office.desk)
     assert office.desk.records.read("r1").state is RecordState.ASKED
 
@@ -154,7 +154,7 @@ def test_a_connection_lost_in_the_middle_of_a_job_is_opened_again(truenas: Stand
 
 def test_a_truenas_that_does_not_come_back_leaves_the_job_out_of_sight(truenas: StandIn, office: Office) -> None:
     truenas.cut_at += ["core.get_jobs"] * ATTEMPTS
-    with pytest.raises(JobOutOfSight, match=r"job 1234 .* may still be running.*Look it up under Jobs"):
+    with pytest.raises(JobOutOfSight, match=r"job 1234 .* may still be running.*Check the job under Jobs"):
         add(SINGLE, "r1", office.desk)
     assert office.desk.records.read("r1").state is RecordState.ASKED
 
@@ -182,12 +182,12 @@ def test_when_nobody_knows_whether_it_began_that_is_said(
 ) -> None:
     desk = replace(office.desk, sessions=lambda: session_with(access, timeout_s=2))
     {"silent": truenas.silent.add, "cut_at": truenas.cut_at.append}[trouble]("pool.update")
-    with pytest.raises(error, match="It may have changed something"):
+    with pytest.raises(error, match="The operation may already have changed something"):
         add(SINGLE, "r1", desk)
     assert office.desk.records.read("r1").state is RecordState.ASKED
 
 
-NOT_AS_ASKED = "ended as SUCCESS: pool tank does not show exactly the SSDs that were asked for"
+NOT_AS_ASKED = "ended as SUCCESS: pool tank does not show exactly the requested SSDs"
 
 
 def test_what_is_said_to_be_done_but_is_not_there_is_a_failure(truenas: StandIn, office: Office) -> None:
@@ -240,7 +240,7 @@ def test_a_pool_that_goes_offline_before_the_end_was_seen_is_never_called_added(
 ) -> None:
     extend = truenas._extend
     truenas._extend = lambda *args: (extend(*args), truenas.take_offline())[0]  # type: ignore[method-assign, func-returns-value]
-    with pytest.raises(EndNotSeen, match=r"job 1234 .* has ended.*does not show the devices of pool tank"):
+    with pytest.raises(EndNotSeen, match=r"job 1234 .* has ended.*does not currently show the devices of pool tank"):
         add(SINGLE, "r1", office.desk)
     assert office.desk.records.read("r1").state is RecordState.ASKED
 
@@ -249,7 +249,7 @@ def test_a_connection_lost_before_the_end_was_seen_leaves_it_open(truenas: Stand
     def cut(progress: JobProgress) -> None:
         truenas.cut_at += ["pool.query"] if progress.state == "SUCCESS" else []
 
-    with pytest.raises(EndNotSeen, match="could not be seen and recorded"):
+    with pytest.raises(EndNotSeen, match="could not be verified and recorded"):
         add(SINGLE, "r1", replace(office.desk, observe=cut))
     assert office.desk.records.read("r1").state is RecordState.ASKED
 
@@ -261,5 +261,5 @@ def test_an_end_that_cannot_be_recorded_is_not_said_to_have_changed_nothing(true
             directory.rename(directory.with_name("away"))
             directory.touch()
 
-    with pytest.raises(EndNotSeen, match="Look at the pool in TrueNAS"):
+    with pytest.raises(EndNotSeen, match="Check the pool in TrueNAS"):
         add(SINGLE, "r1", replace(office.desk, observe=fill))

@@ -149,7 +149,7 @@ def test_one_ssd_by_two_of_its_names_is_no_mirror_and_no_stripe(shell: Shell, ro
     size = ("--log-size", "4G") if role == "log" else ()
     result = shell.run("plan", "--pool", "tank", f"--{role}", "N1", f"/dev/disk/by-id/nvme-{NVME1_WWN}", *size)
     assert result.exit_code == 3
-    assert f"is named more than once for the {role}" in result.stderr
+    assert f"is specified more than once for the {role}" in result.stderr
 
 
 def test_with_json_a_refusal_is_on_standard_output_too(shell: Shell) -> None:
@@ -164,7 +164,7 @@ def test_the_preview_tells_commands_undo_warnings_and_what_stays(shell: Shell) -
     assert "zpool remove tank" in text
     assert "log-and-cache-share" not in text
     assert "Log and cache share an SSD" in text
-    assert "keeps an empty place" in " ".join(text.split())
+    assert "keeps an empty entry" in " ".join(text.split())
     assert "Nothing was changed." in text
 
 

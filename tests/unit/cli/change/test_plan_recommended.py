@@ -43,7 +43,7 @@ def test_it_says_what_it_went_by_and_why_there_is_no_cache(busy: Shell) -> None:
     assert busy.waited == [5, 5, 5, 5, 2]
     assert "Watching pool tank for 22 s" in result.stderr
     assert "No cache: " in result.stderr
-    assert "Not proposed: Ultra Fit (U3) is attached by USB." in result.stderr
+    assert "Not proposed: Ultra Fit (U3) is connected by USB." in result.stderr
 
 
 def test_two_identical_nvme_ssds_are_taken_and_not_a_sata_one(busy: Shell) -> None:
@@ -73,7 +73,7 @@ def test_a_pool_with_a_mirrored_log_gets_no_second_one(busy: Shell) -> None:
     busy.executor.state = mirrored_log()[0]
     result = busy.run("plan", "--recommended", "tank")
     assert result.exit_code == 3
-    assert "No log: Pool tank has a log already." in result.stderr
+    assert "No log: Pool tank already has a log." in result.stderr
 
 
 def test_a_single_log_gets_its_second_side(busy: Shell) -> None:
@@ -87,7 +87,7 @@ def test_an_ssd_that_a_platform_forbids_is_left_out(busy: Shell) -> None:
     result = busy.run("plan", "--recommended", "tank")
     assert result.exit_code == 3
     assert "Not proposed: A guest uses it." in result.stderr
-    assert "needs two SSDs that are free and fit for it; found: 1." in result.stderr
+    assert "needs two suitable free SSDs; found: 1." in result.stderr
 
 
 @pytest.mark.parametrize(

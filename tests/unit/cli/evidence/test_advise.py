@@ -53,7 +53,7 @@ def test_it_prints_the_verdict_its_rule_and_the_evidence(busy: Shell) -> None:
     assert "Rule: slow-commits" in output
     assert "60/s  [zil_commit_count]" in output
     assert "tank/db" in output
-    assert "because at most" in " ".join(output.split())
+    assert "because synchronous writes peaked at" in " ".join(output.split())
     assert "only" in output
 
 
@@ -73,7 +73,7 @@ def with_job(busy: Shell) -> Shell:
 
 def test_what_a_platform_rewrote_meanwhile_is_said_beside_it(busy: Shell) -> None:
     output = " ".join(with_job(busy).run("advise", "tank").output.split())
-    assert "Mind: While pool tank was watched, data of tank/media were moved between storage tiers (3 GiB)." in output
+    assert "Mind: While pool tank was monitored, data of tank/media was moved between storage tiers (3 GiB)." in output
 
 
 def test_in_json_too(busy: Shell) -> None:
@@ -98,13 +98,13 @@ def test_in_json_every_choice_has_its_row(busy: Shell) -> None:
     options = busy.json("advise", "tank")["options"]
     assert [each["option"] for each in options["rows"]] == [option.value for option in Option]
     assert options["waits"]["commits"]["likely_s"] > 0
-    assert options["rows"][3]["sentence"].startswith("Programs wait for 60 commits/s")
+    assert options["rows"][3]["sentence"].startswith("Under load, programs wait for 60 commits/s")
 
 
 def test_it_says_what_to_look_for_in_an_ssd_and_why(busy: Shell) -> None:
     output = " ".join(busy.run("advise", "tank").output.split())
     assert "To buy for Log (SLOG): 2 SSDs, each" in output
-    assert "with its flush, within 0.30 ms" in output
+    assert "including its flush, in at most 0.30 ms" in output
     assert "At the prices given" not in output
 
 
@@ -145,7 +145,7 @@ def test_a_cache_that_helps_comes_after_memory(shell: Shell) -> None:
     shell.sampler = Recorded(readers(seconds=5), facts())
     output = " ".join(shell.run("advise", "tank").output.split())
     assert "Cache (L2ARC): helps" in output
-    assert "First: As much memory would do the same" in output
+    assert "First: The same amount of memory would do the same" in output
     assert "Caches together: 40 GiB" in output
 
 

@@ -54,8 +54,8 @@ def test_it_says_first_what_counting_costs(walking: Shell) -> None:
 
 def test_it_prints_what_there_is_and_what_cut_offs_would_add(walking: Shell) -> None:
     text = said(walking, "--metadata")
-    assert "Metadata: Cache for metadata" in text
-    assert "Where the data lies 262144 4 GiB 2 GiB 4 GiB" in text
+    assert "Metadata: Metadata-only cache" in text
+    assert "Location of the data 262144 4 GiB 2 GiB 4 GiB" in text
     assert "32 KiB * 2097152 36 GiB" in text
     assert "zpool add -o ashift=12 tank special mirror SSD-1 SSD-2" in text
 
@@ -79,4 +79,4 @@ def test_a_count_that_takes_too_long_is_an_error_that_says_so(walking: Shell) ->
     walking.blocks = Slow()
     result = walking.run("advise", "tank", "--metadata")
     assert result.exit_code != 0
-    assert "had not read all metadata of pool tank within 60 min" in " ".join(result.output.split())
+    assert "did not finish reading the metadata of pool tank within 60 min" in " ".join(result.output.split())

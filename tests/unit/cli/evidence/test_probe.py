@@ -59,7 +59,7 @@ def test_with_an_ssd_it_predicts_a_range(quiet: Shell) -> None:
     assert len(document["candidate"]["figures"]) == 8
     first = document["predictions"][0]
     assert first["after_per_s"]["low"] <= first["after_per_s"]["likely"] <= first["after_per_s"]["high"]
-    assert "expected" in quiet.run("probe", "tank", "--disk", "N1", "--yes").output
+    assert "Expected" in quiet.run("probe", "tank", "--disk", "N1", "--yes").output
 
 
 def test_the_ssd_that_was_tested_last_is_what_the_verdict_on_the_pool_compares_with(quiet: Shell) -> None:

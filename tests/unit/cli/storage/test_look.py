@@ -49,4 +49,4 @@ def test_a_host_that_cannot_be_read_is_a_sentence_and_no_traceback(shell: Shell)
     shell.executor.inventory = lambda: (_ for _ in ()).throw(error)  # type: ignore[method-assign]
     result = shell.run("inventory")
     assert result.exit_code == 3
-    assert "could not be understood: it is cut off" in result.stderr
+    assert "could not be interpreted: it is cut off" in result.stderr

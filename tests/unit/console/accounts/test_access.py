@@ -388,7 +388,7 @@ def test_a_report_that_cannot_be_made_is_told_of_and_tried_again(post: Post, mon
     monthly.order(now.date(), now)
     monkeypatch.setattr(reports, "report_context", stumbling)
     monthly.send_waiting(now)
-    assert "could not be made" in Channel.objects.get().last_error
+    assert "could not be created" in Channel.objects.get().last_error
     monkeypatch.setattr(reports, "report_context", works)
     monthly.send_waiting(now + timedelta(minutes=5))
     assert len(post.ids) == 1

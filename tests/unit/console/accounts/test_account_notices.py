@@ -60,7 +60,7 @@ def test_what_was_done_with_ones_own_cookie_is_told_to_oneself(admin: Client) ->
     admin.post("/settings/tokens/add/", {"name": "grafana"})
     admin.post("/password/", {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW})
     page = admin.get("/settings/account/").content.decode()
-    assert "admin made a token (" in page
+    assert "admin created a token (" in page
     assert "admin changed their password (" in page
     assert "New: admin changed their password" in told_at_sign_in("admin", NEW)
 
@@ -86,7 +86,7 @@ def test_each_change_of_a_second_factor_is_told(viktor: User) -> None:
     call_command("reset_second_factor", "viktor")
     told = [notice.act for notice in account_notices.of(viktor)]
     assert told == ["factors-reset", "recovery-codes-made", "recovery-code-used", "recovery-code-used"]
-    assert "An administrator of the console's host took a second factor away" in told_at_sign_in("viktor")
+    assert "An administrator of the console&#x27;s host removed a second factor" in told_at_sign_in("viktor")
 
 
 def test_it_is_sent_once_to_the_address_that_somebody_gave(

@@ -64,7 +64,7 @@ def test_once_one_of_their_own_is_chosen_the_way_is_free(viktor: User) -> None:
 
 def test_the_same_one_is_not_ones_own(viktor: User) -> None:
     browser = signed_in()
-    assert "That is the password that you have." in choose(browser, GIVEN)
+    assert "This is your current password." in choose(browser, GIVEN)
     assert browser.get("/").headers["Location"] == CHOOSE
 
 

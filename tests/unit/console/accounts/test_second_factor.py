@@ -149,7 +149,7 @@ def test_a_code_that_was_used_is_refused_and_so_is_an_older_one(signed_in: Clien
     other.post("/login/", LOGIN)
     for ahead in (0, -1):
         answer = other.post("/login/code/", {"code": app.shown(ahead)}).content.decode()
-        assert "was used before" in answer
+        assert "was already used" in answer
     assert not is_signed_in(other)
     other.post("/login/code/", {"code": app.code()})
     assert is_signed_in(other)
@@ -296,7 +296,7 @@ def test_what_changes_something_asks_for_a_code_and_not_for_the_password(signed_
     assert 'autocomplete="one-time-code"' in asked
     assert "current-password" not in asked
     assert (
-        "That code is not right"
+        "That code is wrong"
         in signed_in.post("/settings/tokens/add/", {"name": "x", "password": PASSWORD}).content.decode()
     )
     assert not ApiToken.objects.exists()
@@ -376,7 +376,7 @@ def test_once_it_is_set_up_the_way_is_free(client: Client, clock: Clock) -> None
         client.post("/login/", LOGIN)
         path = "/settings/account/authenticator/"
         page = client.get(path).content.decode()
-        assert "required of you" in page
+        assert "must have a second factor" in page
         client.post(path, {"code": App(clock, secret_on(page)).code(), "password": PASSWORD})
         assert client.get("/").status_code == 200
 

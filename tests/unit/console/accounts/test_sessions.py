@@ -38,7 +38,9 @@ def test_each_browser_of_ones_own_is_listed_and_no_other() -> None:
     browser("olga", SAFARI, "2001:db8::7")
     browser("boss", SAFARI, "198.51.100.9")
     page = desk.get("/settings/sessions/").content.decode()
-    assert all(words in page for words in ("Firefox, Linux", "192.0.2.7", "Safari, iPhone", "2001:db8::7", "this one"))
+    assert all(
+        words in page for words in ("Firefox, Linux", "192.0.2.7", "Safari, iPhone", "2001:db8::7", "this browser")
+    )
     assert "198.51.100.9" not in page
     assert not any(key in page for key in Session.objects.values_list("session_key", flat=True))
 
@@ -54,7 +56,7 @@ def test_a_browser_that_is_ended_is_signed_out_and_the_others_are_not() -> None:
 def test_this_one_is_ended_in_the_list_as_the_others_are() -> None:
     desk, phone = browser("olga", FIREFOX, "192.0.2.7"), browser("olga", SAFARI, "192.0.2.8")
     rows = desk.get("/settings/sessions/").content.decode().split('<th scope="row">')[1:]
-    (action,) = re.findall(r'action="([^"]*)"', next(row for row in rows if "this one" in row).split("</tr>")[0])
+    (action,) = re.findall(r'action="([^"]*)"', next(row for row in rows if "this browser" in row).split("</tr>")[0])
     desk.post(action)
     assert (is_signed_in(desk), is_signed_in(phone)) == (False, True)
 

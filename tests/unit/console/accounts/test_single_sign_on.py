@@ -165,7 +165,7 @@ def test_a_visitor_cannot_be_given_a_password_or_a_role_of_ours(ann: Client) -> 
     assert admin.get(reverse("user-password", args=[user.pk])).status_code == 404
     admin.post(reverse("user-role", args=[user.pk]), {"role": "admin"})
     assert role_of(User.objects.get(pk=user.pk)) is UserRole.OPERATOR
-    assert "given by Dummy NAS" in admin.get(reverse("users")).content.decode()
+    assert "assigned by Dummy NAS" in admin.get(reverse("users")).content.decode()
 
 
 def test_the_first_administrator_can_still_be_made_by_the_link(ann: Client) -> None:
@@ -187,7 +187,7 @@ class TestBeforeAChange:
         assert is_signed_in(ann)
         plan = plan_of(ann)
         answer = ann.post(reverse("wizard-review", args=[plan.id]), {"password": "wrong"})
-        assert "That is not your password" in answer.content.decode()
+        assert "Wrong password" in answer.content.decode()
         assert not [each for each in sent if each.task == "host.apply"]
 
     def test_access_that_was_taken_away_a_second_ago_starts_nothing(

@@ -17,7 +17,7 @@ from tests.unit.machines import NVME1, NVME2, TANK, with_dead_log, with_pool
 
 POOL = f"/pools/{TANK}/"
 TAKE_OUT = f"/logs/{TANK}/61/take-out/"
-BUTTONS = ("Replace the failed log", "Take the dead log out")
+BUTTONS = ("Replace the failed log", "Remove the failed log")
 
 
 @pytest.fixture(autouse=True)
@@ -52,8 +52,8 @@ def test_to_take_it_out_is_reviewed_and_cannot_be_tried(operator: Client) -> Non
     assert answer["Location"] == f"/plans/{stored.pk}/"
     page = text(operator.get(f"/plans/{stored.pk}/"))
     assert "zpool remove tank 61" in page
-    assert "The dead log" in page
-    assert "does not come back" in page
+    assert "The failed log" in page
+    assert "is not restored" in page
     assert 'name="trial"' not in page
     assert f'href="{POOL}"' in page
 
@@ -76,8 +76,8 @@ def test_the_new_log_is_chosen_in_the_wizard_and_what_stays_out_is_said(
     draft = kept(operator)
     assert (draft.dead_log, draft.log_disks) == ("61", (NVME1, NVME2))
     page = text(operator.get(f"/wizard/{TANK}/devices/"))
-    assert "The dead log is taken out" in page
-    assert "instead of the dead log: a mirror of 2 slices" in page
+    assert "The failed log is removed" in page
+    assert "instead of the failed log: a mirror of 2 slices" in page
     press_on(operator, [NVME1, NVME2], [])
     stored = StoredPlan.objects.get()
     review = text(operator.get(f"/plans/{stored.pk}/"))
@@ -108,7 +108,7 @@ def test_a_side_that_somebody_took_offline_is_not_called_broken(host: SimulatedH
     show(host, with_dead_log("ONLINE", "OFFLINE"))
     page = text(operator.get("/wizard/"))
     assert "zpool online tank 62" in page
-    assert "one side is broken" not in page
+    assert "one side has failed" not in page
 
 
 def test_where_more_ails_the_pool_nothing_is_offered(host: SimulatedHost, operator: Client) -> None:

@@ -40,7 +40,7 @@ def test_its_maker_gets_it(stored: StoredPlan) -> None:
 
 
 def test_nobody_else_gets_it(stored: StoredPlan) -> None:
-    with pytest.raises(PermissionDenied, match="made by somebody else"):
+    with pytest.raises(PermissionDenied, match="created by someone else"):
         own_plan(stored.pk, User.objects.create_user("bert"))
 
 

@@ -181,7 +181,7 @@ class TestWhatIsTicked:
     def test_nothing_is_ticked_on_a_pool_that_nobody_has_watched(self, operator: Client) -> None:
         assert not ticked(operator, "log", home_server())
         page = text(operator.get(DEVICES))
-        assert "has not been watched yet" in page
+        assert "has not been recorded yet" in page
         assert "Nothing to add" not in page, "nobody knows"
 
     def test_what_does_not_help_can_be_added_anyway(self, operator: Client, says: Says) -> None:

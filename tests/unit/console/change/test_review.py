@@ -39,8 +39,8 @@ class TestReview:
         page = text(operator.get(f"/plans/{plan_of(operator).id}/"))
         assert "zpool add -o ashift=12 tank log mirror /dev/disk/by-partuuid/" in page
         assert "zpool remove tank" in page
-        assert "keeps an empty place (a hole) where the log was" in page
-        assert "the other side of the mirrored log carries on" in page
+        assert "keeps an empty entry (a hole) in place of the log" in page
+        assert "the other side of the mirrored log keeps working" in page
         assert "Before" in page
         assert "After" in page
 
@@ -60,17 +60,17 @@ class TestReview:
         stored = plan_of(operator)
         show(host, with_pool(home_server(), name="renamed"))
         page = text(operator.get(f"/plans/{stored.id}/"))
-        assert "changed since this plan was made" in page
+        assert "have changed since this plan was created" in page
         assert "Apply to pool" not in page
 
     def test_five_lines_say_what_it_comes_to(self, operator: Client) -> None:
         page = text(operator.get(f"/plans/{plan_of(operator, cache_size='100G').id}/"))
         labels = "Samsung SSD 960 EVO 500GB (N1) and Samsung SSD 960 EVO 500GB (N2)"
-        assert f"Log mirrored over 2 slices of 4 GiB; 2 × 100 GiB cache on {labels}" in page
-        assert f"Nothing: {labels} are blank as their host knew them <time" in page
+        assert f"Log mirrored across 2 slices of 4 GiB; 2 × 100 GiB cache on {labels}" in page
+        assert f"Nothing: {labels} were blank when their host was read <time" in page
         assert "About 150 MiB for the headers of a full cache" in page
-        assert "nobody has watched what this pool writes" in page
-        assert "An empty place (a hole) where the log was, permanently; the commands in the pool&#x27;s history" in page
+        assert "the writes of this pool have not been monitored" in page
+        assert "A permanent empty entry (a hole) in place of the log; the commands in the pool&#x27;s history" in page
 
     def test_a_log_on_ssds_without_power_loss_protection_is_warned_of_before_anything_folded(
         self, operator: Client
@@ -93,7 +93,7 @@ class TestReview:
         stored = plan_of(operator)
         Node.objects.update(inventory_read_at=timezone.now() - timedelta(hours=3))
         assert re.search(
-            r"are blank as their host knew them <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/"))
+            r"were blank when their host was read <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/"))
         )
 
     def test_an_unknown_plan_is_not_found(self, operator: Client) -> None:
@@ -122,7 +122,7 @@ class TestRisks:
         stored = plan_of(operator)
         (key,) = keys_on(operator, stored)
         response = operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})
-        assert "Nothing was changed: “Erase these data” is not ticked." in text(response)
+        assert "Nothing was changed: “Erase this data” is not ticked." in text(response)
         assert "first at byte 4096" in text(response)
         assert not sent
         operator.post(f"/plans/{stored.id}/", {"password": PASSWORD, "accept": [key]})
@@ -151,7 +151,7 @@ class TestRisks:
         stored = plan_of(operator, log_on=NVME2)
         keys = keys_on(operator, stored)
         page = text(operator.post(f"/plans/{stored.id}/", {"password": "wrong", "accept": keys}))
-        assert "That is not your password." in page
+        assert "Wrong password." in page
         assert f'value="{keys[0]}" id="accept-{keys[0]}" form="apply" required checked' in page
         assert not sent
 
@@ -189,7 +189,7 @@ class TestApply:
 
     def test_a_wrong_password_starts_nothing(self, operator: Client, sent: list[Sent]) -> None:
         response = operator.post(f"/plans/{plan_of(operator).id}/", {"password": "wrong"})
-        assert "That is not your password." in text(response)
+        assert "Wrong password." in text(response)
         assert not sent
         assert not StoredRun.objects.exists()
 
@@ -204,7 +204,7 @@ class TestApply:
     def test_without_redis_it_says_so_and_nothing_is_half_done(self, operator: Client) -> None:
         stored = plan_of(operator)
         response = operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})
-        assert "The message service (Redis) does not answer" in text(response)
+        assert "The message service (Redis) is not responding" in text(response)
         assert not StoredRun.objects.exists()
 
     def test_foreign_fields_are_refused(self, operator: Client, sent: list[Sent]) -> None:
@@ -219,7 +219,7 @@ class TestApply:
         sign_in(client, UserRole.OPERATOR)
         response = client.post(f"/plans/{stored.id}/", {"password": PASSWORD})
         assert response.status_code == 403
-        assert "This plan was made by somebody else." in text(response)
+        assert "This plan was created by someone else." in text(response)
         assert not sent
 
     def test_a_viewer_cannot_apply(self, client: Client, sent: list[Sent]) -> None:
@@ -234,7 +234,7 @@ class TestApply:
         stored = plan_of(operator)
         show(host, with_pool(home_server(), name="renamed"))
         response = operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})
-        assert "changed since this plan was made" in text(response)
+        assert "have changed since this plan was created" in text(response)
         assert not sent
 
     def test_a_plan_of_another_node_goes_to_that_node_only(self, operator: Client, sent: list[Sent]) -> None:
@@ -242,7 +242,7 @@ class TestApply:
         other = Node.objects.create(name="other")
         StoredPlan.objects.filter(pk=stored.pk).update(node=other)
         response = operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})
-        assert "changed since this plan was made" in text(response)
+        assert "have changed since this plan was created" in text(response)
         assert not sent
 
     def test_the_choices_are_forgotten_once_applied(self, operator: Client) -> None:

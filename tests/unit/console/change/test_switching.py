@@ -56,7 +56,7 @@ def test_once_it_is_out_the_page_names_the_run_whose_undo_puts_it_back(
     page = text(operator.get(POOL))
     assert TAKE_OUT not in page
     assert f'href="/runs/{taken_out.pk}/"' in page
-    assert "its undo puts it back" in page
+    assert "undo the run to put it back" in page
     assert "is gone" not in page
 
 
@@ -69,7 +69,7 @@ def test_its_run_is_told_in_words_where_nothing_was_added(taken_out: StoredRun, 
 def test_what_somebody_took_out_by_hand_is_no_run_of_ours(host: SimulatedHost, operator: Client) -> None:
     show(host, with_cache("OFFLINE"))
     page = text(operator.get(POOL))
-    assert "its undo puts it back" not in page
+    assert "undo the run to put it back" not in page
     assert f"zpool online tank {CACHE_GUID}" in page
 
 
@@ -92,4 +92,4 @@ def test_a_viewer_takes_nothing_out(client: Client) -> None:
 
 def test_a_pool_without_a_cache_has_no_place_for_them(host: SimulatedHost, operator: Client) -> None:
     show(host, with_pool(replace(with_cache()), caches=()))
-    assert "Out of service, a cache stays" not in text(operator.get(POOL))
+    assert "A cache out of service stays" not in text(operator.get(POOL))

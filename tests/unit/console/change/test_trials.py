@@ -76,7 +76,7 @@ def codes() -> set[str]:
 
 def test_it_is_asked_for_with_the_password(asked: StoredRun, sent: list[Sent], client: Client) -> None:
     assert [(each.task, each.args[1:]) for each in sent] == [("host.apply", [DAY_S, "operator"])]
-    assert "It is tried for 24 h, from the moment" in text(client.get(f"/runs/{asked.pk}/"))
+    assert "The trial lasts 24 h, from the moment" in text(client.get(f"/runs/{asked.pk}/"))
 
 
 @pytest.mark.usefixtures("host")
@@ -92,8 +92,8 @@ def test_only_lengths_that_are_offered_are_taken(client: Client, sent: list[Sent
 
 def test_while_it_runs_the_page_tells_the_time_left_and_offers_both_ways(trial: StoredRun, client: Client) -> None:
     page = text(client.get(f"/runs/{trial.pk}/"))
-    assert "Pool tank has what was planned, on trial:" in page
-    assert "Taken back by itself" in page
+    assert "Done on pool tank, on trial:" in page
+    assert "Reverted automatically" in page
     assert "in 23" in page
     assert "5 minutes after its next start" in page
     assert f'href="/runs/{trial.pk}/keep/"' in page
@@ -109,12 +109,12 @@ def test_keeping_it_asks_for_the_password_and_then_the_host(
 ) -> None:
     path = f"/runs/{trial.pk}/keep/"
     assert "Keep it in pool tank</button>" in text(client.get(path))
-    assert "not your password" in text(client.post(path, {"password": "wrong"}))
+    assert "Wrong password" in text(client.post(path, {"password": "wrong"}))
     assert client.post(path, {"password": PASSWORD, "until": "never"}).status_code == 400
     assert not sent
     client.post(path, {"password": PASSWORD})
     assert [(each.task, each.args) for each in sent] == [("host.keep", [str(trial.pk), "operator"])]
-    assert "Keeping it was asked for" in text(client.get(f"/runs/{trial.pk}/"))
+    assert "Keeping the run was requested" in text(client.get(f"/runs/{trial.pk}/"))
     deliver(host, sent)
     page = text(client.get(f"/runs/{trial.pk}/"))
     assert "This run was on trial and was kept by operator" in page
@@ -143,8 +143,8 @@ def test_at_its_end_everything_is_taken_back_and_the_verdict_is_told_once(client
     assert "trial-ended" in codes()
     page = text(client.get(f"/runs/{stored.pk}/"))
     assert "The trial has ended, and everything was reverted." in page
-    assert "Whether it helped cannot be told" in page
-    assert "The trial on pool tank is over, and everything was taken back." in text(client.get("/"))
+    assert "Not enough data to say whether it helped" in page
+    assert "The trial on pool tank has ended, and everything was reverted." in text(client.get("/"))
     for minute in range(10):
         watch(now + 4 * DAY + timedelta(minutes=minute))
     assert "trial-ended" not in codes()
@@ -155,13 +155,13 @@ def test_at_its_end_everything_is_taken_back_and_the_verdict_is_told_once(client
 def test_once_the_pool_has_another_run_the_end_of_the_trial_is_no_news(host: SimulatedHost, client: Client) -> None:
     stored = end(host)
     keep_trial_verdicts(timezone.now())
-    assert "The trial on pool tank is over" in text(client.get("/"))
+    assert "The trial on pool tank has ended" in text(client.get("/"))
     later = timezone.now() + 2 * DAY
     again = {"document": stored.document, "pool_name": "tank", "pool_guid": TANK, "requested_by": "me"}
     StoredRun.objects.create(
         pk="7f0c2a4e-0000-4000-8000-000000000001", node=stored.node, requested_at=later, state="requested", **again
     )
-    assert "The trial on pool tank is over" not in text(client.get("/"))
+    assert "The trial on pool tank has ended" not in text(client.get("/"))
 
 
 @pytest.mark.usefixtures("trial")
@@ -177,14 +177,14 @@ def test_an_undo_that_is_refused_at_its_end_is_told_with_the_reason(
     assert "trial-stays" in codes()
     client.post(f"/runs/{stored.pk}/keep/", {"password": PASSWORD})
     deliver(host, sent)
-    assert "could not be taken back" not in text(client.get("/"))
+    assert "could not be reverted" not in text(client.get("/"))
 
 
 def test_a_host_that_is_off_at_the_end_is_asked_and_said_to_be_late(trial: StoredRun, client: Client) -> None:
     assert not orders.runs_to_follow()
     StoredRun.objects.update(trial_until=timezone.now() - timedelta(hours=1))
     assert [run.pk for run in orders.runs_to_follow()] == [trial.pk]
-    assert "has not told that it was taken back" in text(client.get("/"))
+    assert "has not reported reverting it" in text(client.get("/"))
     watch(timezone.now())
     assert "trial-late" in codes()
 
@@ -200,7 +200,7 @@ def test_the_verdict_tells_the_figures() -> None:
     assert "programs waited 50 min a day for synchronous writes before, and 60 s with it" in said(Difference.FASTER)
     assert "61 → 185 commits/s, 16 ms → 5.0 ms each" in said(Difference.FASTER)
     assert "It made things worse" in said(Difference.SLOWER)
-    assert "no difference" in said(Difference.NO_DIFFERENCE)
+    assert "no statistically significant difference" in said(Difference.NO_DIFFERENCE)
     assert said(Difference.TOO_EARLY) == said(Difference.OTHER_HOURS) == str(verdict_of(None)) == str(NOT_SEEN)
 
 

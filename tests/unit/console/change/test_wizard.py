@@ -87,7 +87,7 @@ class TestPool:
         """It said why not, above thirteen buttons that worked."""
         page = text(operator.get(f"/wizard/{ARCHIVE}/devices/"))
         assert "Pool archive is DEGRADED, not ONLINE." in page
-        assert f'href="/pools/{ARCHIVE}/">Show pool' in page
+        assert f'href="/pools/{ARCHIVE}/">View pool' in page
         for button in ("Continue to review", "Add anyway", 'name="cache"', 'name="log"'):
             assert button not in page
         assert "wizard.js" not in page, "it looks for the form"
@@ -99,7 +99,7 @@ class TestPool:
         show(host, with_pool(inventory, logs=(replace(pool.logs[0], state="FAULTED"),)))
         page = text(operator.get(f"/wizard/{TANK}/"))
         assert "Mirror its single log" not in page
-        assert "Repair it before a second side is attached." in page
+        assert "Repair it before you attach a second side." in page
 
     def test_a_broken_side_of_the_log_can_be_replaced_although_the_pool_is_degraded(
         self, operator: Client, host: SimulatedHost
@@ -145,8 +145,8 @@ class TestDevices:
         page = text(operator.get(f"/wizard/{TANK}/devices/"))
         for disk in home_server().disks:
             assert disk.identity.serial in page
-        assert "it carries the label of pool backup" in page
-        assert "this machine boots from it" in page
+        assert "it has the label of pool backup" in page
+        assert "this host boots from it" in page
 
     def test_of_a_thousand_unusable_disks_a_few_are_shown_first(self, operator: Client, host: SimulatedHost) -> None:
         inventory = home_server()
@@ -164,7 +164,7 @@ class TestDevices:
     def test_unusable_disks_are_not_accepted(self, operator: Client) -> None:
         response = press_on(operator, [SATA_SSD], [])
         assert response.status_code == 200
-        assert "One of the chosen disks is not offered." in text(response)
+        assert "One of the chosen disks is not available." in text(response)
 
     def test_nothing_chosen_is_a_sentence(self, operator: Client) -> None:
         assert "Choose at least one SSD for the log or the cache." in text(press_on(operator, [], []))
@@ -197,12 +197,12 @@ class TestDevices:
         assert (draft.log_disks, draft.cache_disks, draft.use_free_space) == ((NVME1,), (), True)
 
     def test_hard_disks_in_a_pool_say_which_pool(self, operator: Client) -> None:
-        assert "it is part of the pool tank" in text(operator.get(f"/wizard/{TANK}/devices/"))
+        assert "it is part of pool tank" in text(operator.get(f"/wizard/{TANK}/devices/"))
 
     def test_a_usb_stick_is_offered_with_a_warning(self, operator: Client) -> None:
         page = text(operator.get(f"/wizard/{TANK}/devices/"))
         assert "Free, but not recommended" in page
-        assert "is attached by USB" in page
+        assert "is connected by USB" in page
 
     def test_the_partner_of_a_log_cannot_be_its_own_mirror(self, operator: Client, host: SimulatedHost) -> None:
         show(host, with_single_log())
@@ -238,19 +238,19 @@ class TestSize:
     def test_a_cache_that_does_not_fit_is_refused_with_its_sentence(self, operator: Client) -> None:
         response = press_on(operator, [NVME1, NVME2], [NVME1], **{**LAYOUT, "cache_size": "2T"})
         assert response.status_code == 200
-        assert "there is room for" in text(response)
+        assert "has room for" in text(response)
         assert not StoredPlan.objects.exists()
 
     def test_a_single_log_says_what_is_at_risk(self, operator: Client) -> None:
         page = text(choose(operator, [NVME1, NVME2], [NVME1], **{**LAYOUT, "log_on": NVME2}))
-        assert "the last ~5 s of synchronous writes are lost, and the pool comes back only" in page
+        assert "the last ~5 s of synchronous writes are lost, and the pool can be imported only" in page
         assert "the pool itself survives" in page
         assert "single log of 4 GiB" in page
 
     def test_one_ssd_for_the_log_offers_no_mirror(self, operator: Client) -> None:
         choose(operator, [NVME1], [])
         page = text(operator.get(f"/wizard/{TANK}/devices/"))
-        assert "A mirror needs a second SSD for the log" in page
+        assert "To mirror it, choose a second SSD for the log" in page
         assert 'name="log_on"' not in page
         assert "cache_size" not in page
 
@@ -298,7 +298,7 @@ class TestSize:
         assert [action.action for action in stored.plan.actions][-2:] == ["drop-log-side", "attach-log"]
         preview = text(operator.get(f"/plans/{stored.pk}/"))
         assert "zpool detach tank 32" in preview
-        assert "The broken side" in preview
+        assert "The failed side" in preview
 
 
 @pytest.mark.parametrize(

@@ -32,17 +32,17 @@ def told(*, is_done: bool = True) -> Json:
 
 def test_an_operator_asks_and_sees_what_is_committed(operator: Client, sent: list[Sent]) -> None:
     load()
-    assert "Not followed yet" in page(operator, URL)
+    assert "Not traced yet" in page(operator, URL)
     assert operator.post(START, {"seconds": "28800"}).status_code == 302
     [asked] = sent
     assert (asked.task, asked.args, asked.queue) == ("host.trace_commits", [TANK, 28800], "host.nas")
-    assert "Following the commits for another 8 h" in page(operator, PART)
+    assert "Tracing commits for another 8 h" in page(operator, PART)
     take_answer("nas", "commit-trace", told(is_done=False))
     assert "hx-trigger" in page(operator, PART)
     take_answer("nas", "commit-trace", told())
     done = page(operator, URL)
     assert "hx-trigger" not in page(operator, PART)
-    assert "34.7 TB in a year like this" in done
+    assert "34.7 TB a year at this rate" in done
     assert "3000 blocks of the busiest part" in done
 
 
@@ -50,7 +50,7 @@ def test_too_little_is_said_so(operator: Client, sent: list[Sent]) -> None:
     load()
     operator.post(START)
     take_answer("nas", "commit-trace", to_document(TRACE))
-    assert "too little to be replayed" in page(operator, PART)
+    assert "too little to replay" in page(operator, PART)
 
 
 def test_it_is_stopped_on_the_host(operator: Client, sent: list[Sent]) -> None:
@@ -75,7 +75,7 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
     take_error("nas", "trace_commits", TANK, to_document(ToolMissing("bpftrace", "bpftrace", ("/usr/bin",)).statement))
     text = page(operator, PART)
     assert "Install the package bpftrace" in text
-    assert "34.7 TB in a year like this" in text
+    assert "34.7 TB a year at this rate" in text
 
 
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
@@ -111,4 +111,4 @@ def test_what_the_ssd_made_of_them_stands_beside_the_figures(operator: Client) -
     assert "Your commits, replayed on this SSD" in text
     assert "0.7" in text
     assert "The SSD kept up even with its fast cache full." in text
-    assert "34.7 TB in a year like this" in text
+    assert "34.7 TB of writes per year at this rate" in text

@@ -36,15 +36,15 @@ def test_an_operator_asks_and_sees_the_curve_grow(operator: Client, sent: list[S
     fill(hours=0.1)
     before = page(operator, POOL)
     assert "Trace reads for 8 hours" in before
-    assert "nothing of larger ones" in before
+    assert "nothing about larger ones" in before
     assert operator.post(START, {"seconds": "28800"}).status_code == 302
     [asked] = sent
     assert (asked.task, asked.args, asked.queue) == ("host.trace_curve", [TANK, 28800], "host.nas")
-    assert "Following the reads for another 8 h" in page(operator, PART)
+    assert "Tracing reads for another 8 h" in page(operator, PART)
     assert 'hx-trigger="every 10s"' in page(operator, PART)
     take_answer("nas", "cache-curve", told(is_done=False))
     growing = page(operator, PART)
-    assert "With a cache of 200 GiB about" in growing
+    assert "A cache of 200 GiB would serve about" in growing
     assert "hx-trigger" in growing
     take_answer("nas", "cache-curve", told())
     done = page(operator, PART)
@@ -84,7 +84,7 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
     take_error("nas", "trace_curve", TANK, to_document(missing))
     text = page(operator, POOL)
     assert "Install the package bpftrace" in text
-    assert "With a cache of 200 GiB about" in text
+    assert "A cache of 200 GiB would serve about" in text
 
 
 def card_of_cache(operator: Client) -> str:
@@ -107,10 +107,10 @@ def test_a_curve_that_leaves_no_doubt_decides_for_a_week(operator: Client, sent:
     up = {name: getattr(cliff, name) + 0.3 for name in ("served", "low", "high")}
     higher = replace(curve, points=tuple(replace(each, **up) if each.served > 0.4 else each for each in curve.points))
     take_answer("nas", "cache-curve", to_document(higher))
-    assert "say that a cache of 200 GiB answers at least" in card_of_cache(operator)
+    assert "shows that a cache of 200 GiB would serve at least" in card_of_cache(operator)
     old = (timezone.now() - timedelta(days=8)).isoformat(timespec="seconds")
     StoredAnswer.objects.update(document=to_document(replace(higher, traced=replace(higher.traced, at=old))))
-    assert "OpenZFS cannot tell" in card_of_cache(operator)
+    assert "OpenZFS does not show" in card_of_cache(operator)
 
 
 def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) -> None:
@@ -120,7 +120,7 @@ def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) ->
     long_ago = timezone.now() - PART_WITHIN - timedelta(seconds=1)
     StoredAnswer.objects.update(asked_at=long_ago, told_at=long_ago)
     text = page(operator, PART)
-    assert "The host no longer answers" in text
+    assert "The host has stopped responding" in text
     assert "hx-trigger" not in text
 
 
@@ -145,7 +145,7 @@ def test_a_curve_of_another_release_is_as_none(operator: Client) -> None:
     StoredAnswer.objects.create(
         form="cache-curve", node=node, pool_guid=TANK, asked_at=now, told_at=now, seconds=60, document={"a": 1}
     )
-    assert "nothing of larger ones" in page(operator, PART)
+    assert "nothing about larger ones" in page(operator, PART)
 
 
 def test_in_german_no_word_of_it_is_left_in_english(operator: Client, sent: list[Sent]) -> None:
@@ -156,7 +156,7 @@ def test_in_german_no_word_of_it_is_left_in_english(operator: Client, sent: list
     assert "Die Lesevorgänge werden noch" in page(operator, PART)
     take_answer("nas", "cache-curve", told())
     text = page(operator, PART)
-    assert "Mit einem Cache von 200 GiB würden etwa" in text
+    assert "Ein Cache von 200 GiB würde etwa" in text
     assert not any(word in text for word in (" the ", " of ", " reads ", " would "))
     translation.activate("en")
 

@@ -75,7 +75,7 @@ def test_it_offers_only_blank_ssds(operator: Client) -> None:
 
 def test_without_the_password_nothing_is_ordered(operator: Client, sent: list[Sent]) -> None:
     load()
-    assert "not your password" in operator.post(URL, {"password": "wrong"}).content.decode()
+    assert "Wrong password" in operator.post(URL, {"password": "wrong"}).content.decode()
     assert operator.post(URL, {"password": PASSWORD, "disk": SHARED_SSD}).status_code == 200
     assert sent == []
 
@@ -92,7 +92,7 @@ def test_with_consent_the_host_is_asked_once(operator: Client, sent: list[Sent])
     [order] = sent
     assert (order.task, order.queue) == ("host.measure", "host.nas")
     assert from_document(MeasureOrder, order.args[0]).disk_key == NVME1
-    assert "Under way" in page(operator, URL)
+    assert "Running." in page(operator, URL)
 
 
 def test_a_pool_that_must_not_be_probed_offers_no_button(operator: Client, sent: list[Sent]) -> None:
@@ -118,7 +118,7 @@ def test_it_shows_what_was_measured_and_what_is_expected(operator: Client) -> No
     text = page(operator, URL)
     assert "The pool, without a log" in text
     assert "Expected with a log on this SSD" in text
-    assert "fit for a log before hard disks" in text
+    assert "suitable as a log for hard disks" in text
 
 
 def test_it_shows_why_nothing_was_measured(operator: Client) -> None:
@@ -133,7 +133,7 @@ def test_an_order_without_an_answer_is_given_up(operator: Client) -> None:
     load()
     operator.post(URL, {"password": PASSWORD})
     expire_measurements(timezone.now() + timedelta(hours=1))
-    assert "did not answer" in page(operator, URL)
+    assert "did not respond" in page(operator, URL)
 
 
 def test_a_second_answer_does_not_replace_the_first(operator: Client) -> None:
@@ -175,7 +175,7 @@ def test_while_it_is_measured_the_page_tells_what_is_done_and_how_long_it_will_t
     take_answer("nas", "measure-progress", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
     text = page(operator, URL)
     assert "Writing a log workload to the SSD: load 3 of 8." in text
-    assert "about 5 min to go" in text
+    assert "about 5 min left" in text
     assert 'hx-trigger="every 2s"' in text
     assert "load 3 of 8" in page(operator, f"/evidence/{TANK}/measured/")
     take_answer("nas", "measurement", to_document(measured(order, 80, 0, had_log=False)))
@@ -203,7 +203,7 @@ def test_a_viewer_does_not_follow_a_measurement(viewer: Client) -> None:
 def test_beside_a_tested_ssd_stand_its_power_loss_protection_and_its_wear(operator: Client) -> None:
     load()
     store(measured(str(uuid4()), 80, 5, had_log=False))
-    assert "Its health was not read yet" in page(operator, URL)
+    assert "Its health has not been read yet" in page(operator, URL)
     likely = (ProtectionEvidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
     tell_health(likely)
     text = page(operator, URL)

@@ -33,15 +33,15 @@ def told() -> Json:
 def test_an_operator_is_told_what_a_count_costs_and_asks_for_it(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     before = page(operator, POOL)
-    assert "zdb reads all metadata of the pool, at the lowest priority" in before
+    assert "zdb reads all metadata of the pool at the lowest priority" in before
     assert "Count for at most 8 hours" in before
     assert operator.post(START, {"seconds": "28800"}).status_code == 302
     [asked] = sent
     assert (asked.task, asked.args, asked.queue) == ("host.count_blocks", [TANK, 28800], "host.nas")
     under_way = page(operator, PART)
-    assert "The host counts the blocks of the pool" in under_way
+    assert "The host is counting the blocks of the pool" in under_way
     assert 'hx-trigger="every 10s"' in under_way
-    assert "Count, for" not in under_way
+    assert "Count for at most" not in under_way
     take_answer("nas", "block-count", told())
     done = page(operator, PART)
     assert "hx-trigger" not in done
@@ -69,7 +69,7 @@ def test_why_there_is_no_count_is_said_and_what_was_known_stays(operator: Client
     operator.post(START)
     take_error("nas", "count_blocks", TANK, to_document(CountUnfinished("tank", 3600).statement))
     text = page(operator, POOL)
-    assert "had not read all metadata of pool tank within 60 min" in text
+    assert "did not finish reading the metadata of pool tank within 60 min" in text
     assert "Location of the data" in text
 
 
@@ -77,10 +77,10 @@ def test_a_host_that_falls_silent_is_told_only_after_its_time(operator: Client, 
     fill(hours=0.1)
     operator.post(START)
     StoredAnswer.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=1))
-    assert "The host counts the blocks" in page(operator, PART)
+    assert "The host is counting the blocks" in page(operator, PART)
     StoredAnswer.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=3601))
     text = page(operator, PART)
-    assert "The host no longer answers" in text
+    assert "The host has stopped responding" in text
     assert "hx-trigger" not in text
 
 

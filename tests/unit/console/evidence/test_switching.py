@@ -52,7 +52,7 @@ def test_it_is_offered_where_there_is_a_cache_and_begun_with_the_password(operat
     watched()
     assert START in page(operator, POOL)
     form = page(operator, START)
-    assert "Half of the time reads are as slow as without a cache" in form
+    assert "Half of the time, reads are as slow as without a cache" in form
     operator.post(START, {"pairs": "12", "password": "wrong"})
     assert sent == []
     assert operator.post(START, {"pairs": "12", "password": PASSWORD}).status_code == 302
@@ -110,23 +110,23 @@ def test_nothing_is_said_of_how_exact_it_will_be_before_enough_is_recorded(opera
     watched()
     text = page(operator, START)
     assert "±" not in text
-    assert text.count("too little has been recorded so far") == 3
+    assert text.count("not enough data yet to predict the precision") == 3
 
 
 def test_how_exact_it_will_be_comes_from_the_recorded_hours(operator: Client) -> None:
     watched(hours=26)
     text = page(operator, START)
     assert text.count("expected precision ±") == 1, "of a day; of three and of seven too little is recorded"
-    assert text.count("too little has been recorded so far") == 2
+    assert text.count("not enough data yet to predict the precision") == 2
 
 
 def test_while_it_goes_on_it_can_be_stopped_at_any_time(operator: Client, sent: list[Sent]) -> None:
     watched()
     take_answer("nas", "cache-switching", to_document(counted(pairs=3)))
     text = page(operator, POOL)
-    assert "Under way until" in text
+    assert "Running until" in text
     assert "6 of 72 periods were counted, 3 complete pairs." in text
-    assert "Too little to compare" in text
+    assert "Not enough data: " in text
     assert START not in text
     assert "stays there" in page(operator, STOP)
     operator.post(STOP, {"password": "wrong"})
@@ -141,8 +141,8 @@ def test_the_answer_is_said_in_words_with_its_probability_and_drawn(operator: Cl
     why = Statement("switching-done", "The test ran to completion.")
     take_answer("nas", "cache-switching", to_document(replace(counted(), over_at=ENDED, ended_at=ENDED, why_over=why)))
     text = page(operator, POOL)
-    assert "The cache helps: with it, a read takes the devices 50" in text
-    assert "accident alone would show as much once in 1000 times" in text
+    assert "The cache helps: with it, the devices take 50" in text
+    assert "chance alone would show as much one time in 1000" in text
     assert text.count('class="with"') == text.count('class="without"') == 72
     assert "The test ran to completion." in text
     assert START in text
@@ -153,7 +153,7 @@ def test_a_cache_that_could_not_be_put_back_is_said(operator: Client) -> None:
     problem = Statement("pool-away", "Pool tank is not imported.")
     take_answer("nas", "cache-switching", to_document(replace(counted(), over_at=ENDED, problem=problem)))
     text = page(operator, POOL)
-    assert "Switching left a cache of pool tank out of service" in text
+    assert "The randomised test left a cache of pool tank out of service" in text
     assert "Pool tank is not imported." in text
     assert STOP in text
 
@@ -225,7 +225,7 @@ def test_in_german_no_word_of_it_is_left_in_english(operator: Client) -> None:
     assert "Dauer" in page(operator, START)
     take_answer("nas", "cache-switching", to_document(counted()))
     text = page(operator, PART)
-    assert "Der Cache hilft: Mit ihm brauchen die Geräte je Lesezugriff 50" in text
+    assert "Der Cache hilft: Mit ihm brauchen die Geräte je Lesevorgang 50" in text
     assert "einmal in 1000 Fällen" in text
     assert "Beenden und den Cache wieder in Betrieb nehmen" in text
     assert not any(word in text for word in (" the ", " of ", " reads ", " would "))

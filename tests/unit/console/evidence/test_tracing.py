@@ -32,7 +32,7 @@ def test_an_operator_asks_and_sees_what_the_host_tells(operator: Client, sent: l
     assert "Trace for 20 seconds" in page(operator, POOL)
     assert operator.post(TRACE).status_code == 302
     assert [(each.task, each.queue) for each in sent] == [("host.watch_waiting", "host.nas")]
-    assert "Tracing." in page(operator, PART)
+    assert "Tracing is running." in page(operator, PART)
     assert 'hx-trigger="every 2s"' in page(operator, PART)
     take_answer("nas", "waiting-programs", told())
     text = page(operator, PART)
@@ -74,7 +74,7 @@ def test_a_host_that_is_silent_is_told(operator: Client, sent: list[Sent]) -> No
     operator.post(TRACE)
     StoredAnswer.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=1))
     text = page(operator, PART)
-    assert "The host did not answer" in text
+    assert "The host did not respond" in text
     assert "hx-trigger" not in text
 
 
@@ -82,7 +82,7 @@ def test_nobody_waits(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(TRACE)
     take_answer("nas", "waiting-programs", to_document(WaitingPrograms(timezone.now().isoformat(), 20, ())))
-    assert "No program asked for a synchronous write" in page(operator, PART)
+    assert "No program requested a synchronous write" in page(operator, PART)
 
 
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:

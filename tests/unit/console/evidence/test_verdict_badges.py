@@ -28,10 +28,10 @@ def said(answer: str, code: str, values: dict[str, str], more_s: float = 0) -> s
     ("answer", "code", "values", "words"),
     [
         ("helps", "slow-commits", {"pool": "24 ms", "ssd": "1.1 ms"}, "Log: would help, 24 ms → 1.1 ms"),
-        ("helps", "log-in-use", SHARE, "Log: takes 66 % of log writes"),
-        ("little", "log-bypassed", SHARE, "Log: takes only 66 % of log writes"),
-        ("little", "seldom", SHARE, "Log: would gain little"),
-        ("no", "no-commits", {}, "Log: would gain nothing"),
+        ("helps", "log-in-use", SHARE, "Log: handles 66 % of log writes"),
+        ("little", "log-bypassed", SHARE, "Log: handles only 66 % of log writes"),
+        ("little", "seldom", SHARE, "Log: would help little"),
+        ("no", "no-commits", {}, "Log: would not help"),
         ("cannot-tell", "depends-on-ssd", {}, "Log: depends on the SSD: test it first"),
     ],
 )
@@ -49,8 +49,8 @@ def test_figures_have_the_decimal_separator_of_the_language() -> None:
     ("more_s", "words"),
     [
         (6.5 * 3600, "Log: 7 h more data needed"),
-        (200, "Log: still watching: first answer in 4 min"),
-        (-60, "Log: still watching: first answer in 1 min"),
+        (200, "Log: collecting data: first answer in 4 min"),
+        (-60, "Log: collecting data: first answer in 1 min"),
         (-3600, "Log: overdue: no recent data"),
     ],
 )
@@ -73,7 +73,7 @@ def test_how_long_programs_wait_stands_first_and_a_log_that_helps_says_how_much_
     assert [f"{badge.title}: {badge.look.word}" for badge in verdict_badges_of(pool, timezone.now())] == [
         "Programs wait: 60 min a day",
         "Log: would help: 30\N{NO-BREAK SPACE}min to 54\N{NO-BREAK SPACE}min less waiting a day",
-        "Cache: would gain nothing",
+        "Cache: would not help",
     ]
 
 

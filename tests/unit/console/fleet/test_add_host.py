@@ -74,7 +74,7 @@ def test_a_name_that_could_be_taken_for_another_is_refused(admin: Client, made: 
 
 
 def test_without_the_password_no_token_is_made(admin: Client, made: list[str]) -> None:
-    assert "not your password" in admin.post(ADD, {"name": "nas2", "password": "x"}).content.decode()
+    assert "Wrong password" in admin.post(ADD, {"name": "nas2", "password": "x"}).content.decode()
     assert made == []
 
 
@@ -105,7 +105,7 @@ def test_a_host_on_another_machine_can_be_removed_while_it_answers(
     Node.objects.create(name="here", last_contact=timezone.now())
     dropped: list[str] = []
     monkeypatch.setattr(hosts, "drop_requests", lambda node: dropped.append(node.name))
-    assert "Its access ends at once" in operator.get("/settings/hosts/nas2/forget/").content.decode()
+    assert "Its access ends immediately" in operator.get("/settings/hosts/nas2/forget/").content.decode()
     operator.post("/settings/hosts/nas2/forget/", {"password": PASSWORD})
     operator.post("/settings/hosts/here/forget/", {"password": PASSWORD})
     assert [node.name for node in Node.objects.all()] == ["here"]

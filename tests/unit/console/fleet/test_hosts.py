@@ -67,7 +67,7 @@ def test_it_remembers_no_run_that_could_not_be_asked_for(plan: StoredPlan) -> No
 @pytest.mark.usefixtures("no_redis", "plan")
 def test_it_shows_the_sentence_on_the_page_when_refreshing_fails(viewer: Client) -> None:
     page = viewer.post("/refresh/", follow=True).content.decode()
-    assert "The message service (Redis) does not answer" in page
+    assert "The message service (Redis) is not responding" in page
 
 
 @pytest.mark.usefixtures("plan")
@@ -140,7 +140,7 @@ class TestForgetting:
 
     def test_it_removes_a_host_that_is_gone_with_its_plans_and_runs(self, operator: Client, gone: Node) -> None:
         page = operator.get("/settings/hosts/nas/forget/").content.decode()
-        assert "the history of its 1 run are removed" in page
+        assert "the history of its 1 run are deleted" in page
         operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD})
         assert not Node.objects.exists()
         assert not StoredPlan.objects.exists()
@@ -170,7 +170,7 @@ class TestForgetting:
     @pytest.mark.usefixtures("plan")
     def test_a_host_that_answers_is_not_forgotten(self, operator: Client) -> None:
         page = operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD}, follow=True).content.decode()
-        assert "nas still answers" in page
+        assert "nas is still reporting" in page
         assert Node.objects.exists()
         assert "/forget/" not in page
 
@@ -184,5 +184,5 @@ class TestForgetting:
 
     def test_without_the_message_service_nothing_is_removed(self, operator: Client, gone: Node, no_redis: None) -> None:
         page = operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD}).content.decode()
-        assert "The message service (Redis) does not answer" in page
+        assert "The message service (Redis) is not responding" in page
         assert Node.objects.exists()

@@ -39,7 +39,7 @@ def test_a_message_by_the_platform_is_handed_to_its_host(sent: list[Sent]) -> No
 
 
 def test_a_message_by_an_unknown_host_is_not_sent() -> None:
-    with pytest.raises(NotSent, match="no host called other"):
+    with pytest.raises(NotSent, match="no host named other"):
         send(channel("other"), AlertMessage("x", "y"), "<1@nasadvisor>")
 
 
@@ -131,7 +131,7 @@ def test_a_host_that_says_nothing_is_named_and_asked_again_under_the_same_id(sen
     deliver.deliver(now + timedelta(minutes=13))
     assert [each.args[1] for each in sent if each.task == "host.notify"] == [first, first]
     made.refresh_from_db()
-    assert "has not said whether" in made.last_error
+    assert "has not reported whether" in made.last_error
     assert timedelta(seconds=NOTIFY.wanted_s) == deliver.LEASE
 
 
@@ -157,7 +157,7 @@ def test_an_answer_about_another_message_ends_nothing(sent: list[Sent]) -> None:
 def test_a_test_by_a_host_says_that_its_answer_comes_later(admin: Client, sent: list[Sent]) -> None:
     made = channel()
     page = text(admin.post(f"/settings/alerts/{made.pk}/test/", follow=True))
-    assert "was handed to its host" in page
+    assert "was handed to the host" in page
     was_lost(sent, Statement("lost", "Nothing took it."))
     assert "nas: Nothing took it." in text(admin.get("/settings/alerts/"))
 
@@ -229,8 +229,8 @@ def test_where_the_console_cannot_send_mail_either_it_is_tried_again(sent: list[
     [
         ("nas", ""),
         (SPARE, ""),
-        ("other, admin@example.org", "no host called other"),
-        ("nas, admin", "not all e-mail addresses"),
+        ("other, admin@example.org", "no host named other"),
+        ("nas, admin", "is not an e-mail address"),
     ],
 )
 def test_behind_the_host_of_a_channel_stand_only_e_mail_addresses(admin: Client, address: str, said: str) -> None:

@@ -198,7 +198,7 @@ def test_the_pages_say_who_writes(viewer: Client) -> None:
 
 def test_a_page_says_where_there_is_too_little(viewer: Client) -> None:
     seen_at(machine(), NOW)
-    assert "it takes a day of samples" in page(viewer, f"/disks/{ssd().key}/")
+    assert "at least a day of samples" in page(viewer, f"/disks/{ssd().key}/")
 
 
 @pytest.mark.usefixtures("watched_for_days")
@@ -244,7 +244,7 @@ def test_the_preview_says_what_a_plan_does_to_the_wear_of_its_disks(operator: Cl
     user = User.objects.get(username="operator")
     stored = store_plan(plan_for(MIRROR_AND_CACHES, home_server()), Node.objects.get(), user)
     text = page(operator, f"/plans/{stored.pk}/")
-    assert "What it does to the SSDs" in text
+    assert "Effect on SSD wear" in text
     assert text.count("as log and cache together") == 2
 
 

@@ -95,7 +95,7 @@ def test_the_page_of_a_drive_shows_its_range_its_picture_and_what_is_wrong(viewe
     text = page(viewer, f"/disks/{disk_of(WORN).key}/")
     assert 'class="fan"' in text
     assert 'class="past"' in text
-    assert "has returned 3 media errors" in text
+    assert "has reported media errors (3 so far)" in text
     assert "92 %" in text
     assert " style=" not in text
 
@@ -113,12 +113,12 @@ def test_what_a_platform_rewrote_lately_is_said_beside_the_date(
     Node.objects.update(platform_document=to_document(PlatformReport("nas1", "", rewrites=(job,))))
     text = page(viewer, f"/disks/{disk_of(WORN).key}/")
     assert "Used up:" in text
-    assert ("media were moved between storage tiers (3 GiB)" in text) is told
+    assert ("media was moved between storage tiers (3 GiB)" in text) is told
 
 
 def test_a_drive_with_little_history_gets_no_date(viewer: Client) -> None:
     watched(typical(), days=3, every=1)
-    assert "not enough history" in page(viewer, f"/disks/{disk_of(WORN).key}/")
+    assert "Not enough history" in page(viewer, f"/disks/{disk_of(WORN).key}/")
 
 
 def test_a_hard_disk_has_a_page_without_wear(viewer: Client) -> None:
@@ -240,7 +240,7 @@ def tests_sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return sent
 
 
-NOBODY = "Alerts appear only on this page"
+NOBODY = "Alerts appear only in the web interface"
 
 
 def test_a_channel_is_saved_once_its_test_was_accepted(admin: Client, tests_sent: list[str]) -> None:
@@ -328,9 +328,9 @@ def test_a_stored_address_is_kept_when_none_is_entered(admin: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"address": ""}, "Enter where the messages go"),
-        ({"address": "nonsense"}, "does not know this kind"),
-        ({"kind": "mail", "address": "a@example.org, nobody"}, "not all e-mail addresses"),
+        ({"address": ""}, "Enter a destination for the messages"),
+        ({"address": "nonsense"}, "does not support this kind"),
+        ({"kind": "mail", "address": "a@example.org, nobody"}, "is not an e-mail address"),
     ],
 )
 def test_an_address_that_leads_nowhere_is_refused(admin: Client, changes: dict[str, object], said: str) -> None:
@@ -342,7 +342,7 @@ def test_an_address_that_leads_nowhere_is_refused(admin: Client, changes: dict[s
 def test_a_channel_of_another_kind_needs_another_address(admin: Client) -> None:
     admin.post("/settings/alerts/add/", fields(**UNTESTED))
     response = admin.post(f"/settings/alerts/{Channel.objects.get().pk}/", fields(kind="mail", address=""))
-    assert "Enter where the messages go" in response.content.decode()
+    assert "Enter a destination for the messages" in response.content.decode()
 
 
 def test_a_test_is_sent_or_it_says_why_not(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +356,7 @@ def test_a_test_is_sent_or_it_says_why_not(admin: Client, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(channel_pages, "send", send)
     test = f"/settings/alerts/{channel.pk}/test/"
-    assert "A test was sent by mail" in admin.post(test, follow=True).content.decode()
+    assert "A test was sent through mail" in admin.post(test, follow=True).content.decode()
     assert sent == ["mail: NAS Advisor: test"]
     assert "did not accept" in admin.post(test, follow=True).content.decode()
 

@@ -68,7 +68,7 @@ def test_the_report_begins_with_the_dying_disk_on_its_page_and_in_the_pdf(viewer
     said = f"1 disk is failing: {disk.model} {disk.serial} in tank, mirror-1"
     assert verdict(page(viewer, NOW)) == said
     assert said in printed()
-    assert f"1 Platte fällt aus: {disk.model} {disk.serial}" in printed("de")
+    assert f"1 Platte meldet Ausfall: {disk.model} {disk.serial}" in printed("de")
 
 
 def test_the_message_that_brings_the_report_has_its_verdict() -> None:
@@ -98,9 +98,9 @@ def test_where_no_pool_is_imported_the_report_says_so_as_home_does(viewer: Clien
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        (DiskOutcome.NEVER, "1 disk was not asked"),
-        (DiskOutcome.ASLEEP, "1 disk was asleep and was left asleep"),
-        (DiskOutcome.UNSUPPORTED, "1 disk tells nothing of its health"),
+        (DiskOutcome.NEVER, "1 disk was not checked"),
+        (DiskOutcome.ASLEEP, "1 disk was asleep and was not woken"),
+        (DiskOutcome.UNSUPPORTED, "1 disk reports no health data"),
     ],
 )
 def test_a_disk_that_was_not_asked_is_said_to_be_not_asked(viewer: Client, outcome: DiskOutcome, said: str) -> None:
@@ -115,7 +115,7 @@ def test_a_disk_that_was_not_asked_is_said_to_be_not_asked(viewer: Client, outco
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"last_contact": timezone.now() - timedelta(days=1)}, "The host is silent: what is said of it was read at"),
+        ({"last_contact": timezone.now() - timedelta(days=1)}, "The host is not reporting; its data is from"),
         ({"inventory_error_document": {"code": "x"}}, "The host&#x27;s last reading is old"),
         ({"inventory_read_at": timezone.now() - timedelta(days=1)}, "The host&#x27;s last reading is old"),
         ({"last_contact": None}, "The host has not reported yet."),
@@ -140,7 +140,7 @@ def test_disks_that_were_never_asked_are_counted_instead_of_listed(viewer: Clien
     """A host of a thousand disks had a hundred rows that said so, each."""
     load(typical())
     text = page(viewer, NOW)
-    assert "disks were never asked, so nothing is listed of them." in text
+    assert "disks have never been checked, so they are not listed." in text
     assert "No hard disk has been read yet." in text
     assert "Not checked yet" not in text
 
@@ -220,7 +220,10 @@ def test_legends_stand_on_the_page_of_what_they_explain() -> None:
     """On paper nobody scrolls back: what is said of hard disks and of SSDs stands where some of them are listed."""
     watched(typical(), days=0)
     texts = [" ".join(each.extract_text().split()) for each in PdfReader(io.BytesIO(pdf())).pages]
-    for is_rotational, words in ((True, "Sectors that it cannot read"), (False, "its rated endurance that the SSD")):
+    for is_rotational, words in (
+        (True, "Sectors the disk cannot read"),
+        (False, "its rated endurance used, as reported by the SSD"),
+    ):
         serials = StoredDisk.objects.filter(is_rotational=is_rotational).values_list("serial", flat=True)
         [of_legend] = [text for text in texts if words in text]
         assert any(serial in of_legend for serial in serials)

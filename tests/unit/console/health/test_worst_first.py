@@ -52,7 +52,7 @@ def test_the_card_names_a_disk_that_its_pool_has_given_up_and_the_headline_is_re
     text = page(viewer, "/")
     assert f"1 disk: {state}" in " ".join(text.split())
     assert "1 disk: Media errors" not in " ".join(text.split())
-    assert headline(viewer) == "1 pool is in trouble: tank"
+    assert headline(viewer) == "1 pool is at risk: tank"
     assert "bi-x-octagon-fill tone-danger" in text.partition('<h1 class="verdict">')[2].partition("</h1>")[0]
 
 
@@ -62,7 +62,7 @@ def test_a_disk_taken_offline_by_hand_is_a_warning_with_its_way_back(viewer: Cli
     guid = machine.pools[0].data[0].children[0].guid
     assert (str(mark.look.word), mark.level) == ("OFFLINE", Level.WARNING)
     assert f"zpool online tank {guid}" in str(mark.worst)
-    assert headline(viewer) == "1 pool needs a look: tank"
+    assert headline(viewer) == "1 pool needs attention: tank"
 
 
 def test_two_disks_are_counted_and_the_worse_one_gives_the_colour() -> None:
@@ -99,6 +99,6 @@ def test_a_report_says_the_state_before_the_counts() -> None:
 
 def test_marks_are_made_of_what_is_there_now(viewer: Client) -> None:
     load(with_member("FAULTED"))
-    assert headline(viewer) == "1 pool is in trouble: tank"
+    assert headline(viewer) == "1 pool is at risk: tank"
     load(replace(typical(), read_at=timezone.now().isoformat()))
-    assert headline(viewer) != "1 pool is in trouble: tank"
+    assert headline(viewer) != "1 pool is at risk: tank"

@@ -60,9 +60,9 @@ def test_a_new_installation_has_a_list_with_the_time_to_the_first_answer(viewer:
     text = page(viewer, "/")
     assert "First steps" in text
     assert "first answer in 5 min" in text.partition("First steps")[2].partition("</section>")[0]
-    assert "Alerts appear only on this page" in text
+    assert "Alerts appear only in the web interface" in text
     assert "No scrub recorded in the last 45 days: tank." in text
-    assert "have not answered yet" in text
+    assert "No disk has reported its health yet" in text
 
 
 def test_nothing_is_done_on_a_machine_of_which_nothing_is_known() -> None:
@@ -77,7 +77,7 @@ def test_there_is_no_answer_for_a_pool_while_its_chip_says_when_the_first_one_co
     assert state_of(WATCHED) is ChecklistState.WAITING
     text = page(viewer, "/")
     assert text.count("collecting data: first answer in 4 min") == 2
-    assert "There is an answer for every pool" not in text
+    assert "Results are available for every pool" not in text
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_a_failing_disk_is_the_headline_with_its_place_and_the_way_to_it(viewer:
     disk = failing()
     assert headline(viewer) == f"1 disk is failing: {disk.model} {disk.serial} in tank, mirror-1"
     text = page(viewer, "/")
-    assert f'href="/disks/{disk.key}/">Show disk' in text
+    assert f'href="/disks/{disk.key}/">View disk' in text
     assert "reports that it is failing" in text
     assert FINE not in text
 
@@ -77,7 +77,7 @@ def test_a_disk_has_one_row_whatever_is_said_of_it(viewer: Client) -> None:
     StoredDisk.objects.filter(pk=disk.pk).update(outcome="failed")
     text = page(viewer, "/")
     assert text.count('class="issue ') == 1
-    assert "does not answer when asked for its health" in text
+    assert "does not respond to health checks" in text
 
 
 def test_disks_in_trouble_are_read_at_once_however_many(viewer: Client) -> None:
@@ -113,7 +113,7 @@ def test_another_hosts_degraded_pool_shows_while_a_healthy_host_is_chosen(operat
     on_host("nas1", typical())
     on_host("nas2", home_server())
     operator.post("/node/", {"node": "nas1"})
-    assert headline(operator) == "2 pools need a look: archive on nas2"
+    assert headline(operator) == "2 pools need attention: archive on nas2"
     text = page(operator, "/")
     assert "Pool archive is DEGRADED" in text
     assert FINE not in text
@@ -149,17 +149,17 @@ def test_reading_again_is_of_the_host_that_the_page_is_about(operator: Client, s
 def test_the_worst_comes_first_wherever_it_is(viewer: Client) -> None:
     on_host("anna", home_server())
     on_host("zoe", with_pool(home_server(), suspended=True))
-    assert headline(viewer) == "1 pool is in trouble: tank on zoe"
+    assert headline(viewer) == "1 pool is at risk: tank on zoe"
 
 
 def test_a_silent_host_among_others_is_the_headline(viewer: Client) -> None:
     load(typical())
     load(replace(large(), pools=tuple(pool for pool in large().pools if pool.state == "ONLINE")))
     Node.objects.filter(name="storage-rack-7").update(last_contact=timezone.now() - timedelta(hours=1))
-    assert headline(viewer) == "1 host is silent: storage-rack-7"
+    assert headline(viewer) == "1 host is not reporting: storage-rack-7"
     load(large())
     Node.objects.filter(name="storage-rack-7").update(last_contact=timezone.now() - timedelta(hours=1))
-    assert headline(viewer) == "1 pool is in trouble: vault on storage-rack-7"
+    assert headline(viewer) == "1 pool is at risk: vault on storage-rack-7"
 
 
 def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:

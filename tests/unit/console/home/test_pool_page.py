@@ -53,7 +53,7 @@ def commits(hours: int, *, ended_hours_ago: int = 0) -> SampledPool:
     [
         ("", Scan("scrub", "2026-08-09T04:10:00+00:00", 0), "scrub, ended"),
         ("", None, "None recorded."),
-        ("scrub 41 %", None, "OpenZFS remembers only one."),
+        ("scrub 41 %", None, "OpenZFS keeps a record of only one."),
     ],
 )
 def test_a_pool_says_what_is_known_of_its_scrubs(viewer: Client, scan: str, last: Scan | None, words: str) -> None:
@@ -77,16 +77,16 @@ def test_fragmentation_is_said_to_be_of_free_space_and_is_left_out_where_no_pool
     load(with_pool(home_server(), fragmentation_percent=14))
     text = page(viewer, f"/pools/{TANK}/")
     assert "Free-space fragmentation: 14 %." in text
-    assert "It says nothing about files." in text
+    assert "This is not the fragmentation of files." in text
     load(with_pool(home_server(), fragmentation_percent=None))
-    assert "Fragmentation" not in page(viewer, f"/pools/{TANK}/")
+    assert "Free-space fragmentation" not in page(viewer, f"/pools/{TANK}/")
 
 
 def test_how_full_a_pool_is_is_kept_once_a_day_and_drawn_from_the_second_on(viewer: Client) -> None:
     load(typical())
     load(typical())
     assert PoolDay.objects.filter(guid=POOL.guid).count() == 1
-    assert "from the second day of watching" in page(viewer, TYPICAL)
+    assert "from the second day of monitoring" in page(viewer, TYPICAL)
     day = timezone.localtime().date() - timedelta(days=10)
     PoolDay.objects.create(
         node=Node.objects.get(), guid=POOL.guid, day=day, allocated_bytes=POOL.allocated_bytes - TIB, size_bytes=1
@@ -131,7 +131,7 @@ def test_home_draws_the_commits_of_the_last_day(viewer: Client, clock: Clock, of
 
 def test_home_says_that_there_are_no_samples(viewer: Client) -> None:
     load(typical())
-    words = "fewer than two minutes of this pool were watched in the last 24 h"
+    words = "this pool was monitored for less than two minutes in the last 24 h"
     assert words in page(viewer, "/")
     commits(5, ended_hours_ago=40)
     text = page(viewer, "/")

@@ -60,7 +60,7 @@ def test_the_page_leads_to_the_real_one_and_looks_no_more(client: Client, said: 
 def test_a_failure_is_said(client: Client, said: Path) -> None:
     said.write_text(json.dumps({"stage": "Booting", "problem": "no disk left"}))
     page = client.get("/preview/").content.decode()
-    assert "could not be made" in page
+    assert "could not be created" in page
     assert "hx-get" not in page
 
 

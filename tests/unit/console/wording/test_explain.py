@@ -18,7 +18,7 @@ def page(client: Client, path: str, status: int = 200) -> str:
 def test_a_viewer_reads_what_a_code_means(viewer: Client) -> None:
     shown = page(viewer, "/explain/too-small/")
     assert "Choose a smaller size, less reserve or another SSD." in shown
-    assert "no option or button gets around a rule" in shown
+    assert "A safety rule blocks this and cannot be overridden" in shown
     assert "docs/safety.md" in shown
 
 
@@ -62,7 +62,7 @@ def test_an_unknown_code_is_not_found_but_answered_with_the_nearest(viewer: Clie
 def test_it_is_said_in_the_readers_language(viewer: Client) -> None:
     shown = viewer.get("/explain/too-small/", headers={"accept-language": "de"}).content.decode()
     assert "Ablehnung" in shown
-    assert "keine Option und kein Knopf" in shown
+    assert "lässt sich nicht umgehen" in shown
     assert "<var>Platte</var>" in shown
     assert "<var>disk</var>" not in shown
 

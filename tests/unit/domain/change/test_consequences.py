@@ -26,11 +26,11 @@ def codes(request: PlanRequest, inventory: Inventory) -> list[list[str]]:
 
 
 MEANT = {
-    "cache-dies": (Level.INFO, "read from pool tank", "its loss no hurry"),
-    "log-side-dies": (Level.INFO, "pool tank shows as DEGRADED", "Replace it soon"),
-    "single-log-dies": (Level.WARNING, "Pool tank shows as DEGRADED", "as long as the machine runs"),
-    "single-log-dies-and-crash": (Level.CRITICAL, "the import of pool tank is refused", "A mirror ends this risk"),
-    "other-log-striped": (Level.WARNING, "Pool tank has another log", "Make each of them a mirror"),
+    "cache-dies": (Level.INFO, "read from pool tank", "replacing a failed one is not urgent"),
+    "log-side-dies": (Level.INFO, "pool tank shows DEGRADED", "Replace it soon"),
+    "single-log-dies": (Level.WARNING, "Pool tank shows DEGRADED", "while the host is running"),
+    "single-log-dies-and-crash": (Level.CRITICAL, "the import of pool tank is refused", "A mirror removes this risk"),
+    "other-log-striped": (Level.WARNING, "Pool tank has another log", "Mirror each log"),
 }
 """How much each loss matters, what is said of it, and what it means."""
 
@@ -74,10 +74,10 @@ def test_what_no_undo_brings_back_and_what_it_leaves_is_said_with_what_it_means(
     ]
     means = (
         "`zdb -C` shows it",
-        "from lists that it keeps on it",
-        "Somebody has taken it out",
-        "only ends",
-        "itself keeps",
+        "from lists that it keeps on the device",
+        "Someone has removed it",
+        "only reverses",
+        "itself records",
     )
     assert [words for finding, words in zip(told, means, strict=True) if words not in finding.why] == []
 
@@ -111,8 +111,8 @@ def test_the_crash_of_a_single_log_is_told_as_openzfs_behaves() -> None:
     crash = loss.findings[1]
     assert crash.level is Level.CRITICAL
     assert "`zpool import -m tank`" in str(crash)
-    assert "normally up to 5 s, longer if the pool was slow" in str(crash)
-    assert "After a clean shutdown nothing is lost." in str(crash)
+    assert "normally up to 5 s, more if the pool was slow" in str(crash)
+    assert "After a clean shutdown, nothing is lost." in str(crash)
 
 
 def test_a_cache_alone_is_harmless() -> None:

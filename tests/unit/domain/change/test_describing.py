@@ -37,12 +37,12 @@ SAID = [
     (
         RestoreTable(NVME1, DISK, "t", ()),
         "restore-table",
-        f"Restore the partition table sectors of {DISK} as they were",
+        f"Restore the original partition table sectors of {DISK}",
     ),
     (
         RewindTable(NVME1, DISK),
         "rewind-table",
-        f"Put the partition table of {DISK} back to where the step that was cut off began",
+        f"Restore the partition table of {DISK} to its state before the interrupted step",
     ),
     (CreateSlice(ONE, TANK), "create-slice", f"Create a 4 GiB log slice (partition 1) on {DISK}"),
     (CreateSlice(CACHE, TANK), "create-slice", f"Create a 4 GiB cache slice (partition 2) on {DISK}"),
@@ -51,7 +51,7 @@ SAID = [
     (
         ClearSlice(CACHE, "tank", TANK),
         "clear-slice",
-        f"Clear partition 2 on {DISK} of what a step that was cut off left in it",
+        f"Clear the remains of an interrupted step from partition 2 on {DISK}",
     ),
     (AddLog("tank", TANK, 12, (ONE,)), "add-log", "Add one slice as log to pool tank"),
     (AddLog("tank", TANK, 12, (ONE, TWO)), "add-log", "Add a mirror of 2 slices as log to pool tank"),

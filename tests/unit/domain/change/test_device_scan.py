@@ -345,7 +345,7 @@ def test_who_takes_off_a_label_by_hand_is_told_how_and_when_it_is_right() -> Non
     unknown = str(asked(DELETE, content(label=NEEDED), WITH_SLICE, READY))
     assert f"`zpool labelclear -f {PIECE.partuuid_path}`" in unknown
     assert "`zpool import 99`" in unknown
-    assert "Never do that as long as the pool is anywhere" in unknown
+    assert "Never do that while the pool still exists anywhere" in unknown
     imported = str(asked(DELETE, content(label=replace(NEEDED, pool_guid=READY.pools[1].guid)), WITH_SLICE, READY))
     assert f"`zpool labelclear {PIECE.partuuid_path}`" in imported
     assert " -f " not in imported

@@ -163,7 +163,7 @@ class TestPairs:
         inventory = with_disks(nvme(1, serial="B9"), nvme(2, serial=" b9 "))
         proposal = propose(known(inventory, Wanted(HELPFUL, USELESS)))
         assert proposal.request is None
-        assert "needs two SSDs that are free and fit for it; found: 1." in text(proposal.no_log)
+        assert "needs two suitable free SSDs; found: 1." in text(proposal.no_log)
 
     def test_ssds_with_just_the_room_for_the_log_are_paired_and_smaller_ones_are_not(self) -> None:
         just, less = (
@@ -198,13 +198,13 @@ class TestWhoIsLeftOut:
         proposal = propose(with_health(with_disks(nvme(1), nvme(2), nvme(3)), health))
         assert set(request_of(proposal).log_disks) == {nvme(2).key, nvme(3).key}
         assert "has used 80 % of its rated endurance" in text(proposal.left_out[nvme(1).key])
-        assert "from 80 % on none is proposed" in text(proposal.left_out[nvme(1).key])
+        assert "SSDs at 80 % or more are not proposed" in text(proposal.left_out[nvme(1).key])
         assert inner(proposal.left_out[nvme(1).key]) == "worn-for-proposal"
 
     def test_a_stick_a_disk_in_use_and_a_hard_disk_are_never_proposed(self) -> None:
         proposal = propose(known())
         assert request_of(proposal).disks == (NVME1, NVME2)
-        assert text(proposal.left_out[USB_STICK]).startswith("Not proposed: Ultra Fit (U3) is attached by USB.")
+        assert text(proposal.left_out[USB_STICK]).startswith("Not proposed: Ultra Fit (U3) is connected by USB.")
         assert SATA_SSD not in proposal.left_out, "why it cannot be used at all is said already"
 
     def test_an_ssd_with_data_that_nobody_recognises_is_left_out(self) -> None:

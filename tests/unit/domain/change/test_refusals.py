@@ -247,7 +247,7 @@ def on_sectors_of(sector_bytes: int) -> list[Refused]:
 
 # What is asked, the code of the refusal, and words that its sentence must hold: what it is about, and what to do.
 CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
-    (lambda: wish(replace(SINGLE, pool_guid="99"), home_server()), "pool-gone", ("99", "make a new plan")),
+    (lambda: wish(replace(SINGLE, pool_guid="99"), home_server()), "pool-gone", ("99", "create a new plan")),
     (lambda: log_rule(pool_name="old"), "pool-renamed", ("old", "tank", "Create a new plan")),
     (lambda: wish(replace(SINGLE, pool_guid=ARCHIVE), home_server()), "pool-not-online", ("archive", "zpool status")),
     (lambda: on_pool(problem="it said nothing"), "pool-unreadable", ("tank", "it said nothing", "zpool status tank")),
@@ -270,25 +270,25 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     ),
     (lambda: wish(replace(SINGLE, log_disks=("eui.9",)), home_server()), "disk-gone", ("eui.9", "plugged in")),
     (disk_changed, "disk-changed", (DISK, "Read the host again")),
-    (held(HoldKind.BOOT), "disk-boot", (DISK, "something", "Use another SSD")),
+    (held(HoldKind.BOOT), "disk-boot", (DISK, "something", "Choose another SSD")),
     (held(HoldKind.MOUNT), "disk-mount", (DISK, "something", "unmount it")),
     (held(HoldKind.SWAP), "disk-swap", (DISK, "something", "swapoff")),
-    (held(HoldKind.HOLDER), "disk-holder", (DISK, "something", "Take that apart")),
+    (held(HoldKind.HOLDER), "disk-holder", (DISK, "something", "Dismantle")),
     (held(HoldKind.LVM), "disk-lvm", (DISK, "something", "Remove it from its volume group")),
-    (held(HoldKind.RAID), "disk-raid", (DISK, "something", "Take that apart")),
+    (held(HoldKind.RAID), "disk-raid", (DISK, "something", "Dismantle")),
     (held(HoldKind.CEPH), "disk-ceph", (DISK, "something", "Remove the OSD")),
     (held(HoldKind.FILESYSTEM), "disk-filesystem", (DISK, "something", "wipefs")),
-    (held(HoldKind.POOL), "disk-pool", (DISK, "something", "Choose a disk that is free")),
+    (held(HoldKind.POOL), "disk-pool", (DISK, "something", "Choose a free disk")),
     (held(HoldKind.EXPORTED_POOL), "disk-exported-pool", (DISK, "something", "not imported")),
     (held(HoldKind.LEFTOVER_LABEL), "disk-leftover-label", (DISK, "something", "no longer uses")),
     (held(HoldKind.SIGNATURE), "disk-signature", (DISK, "something", "wipefs")),
     (held(HoldKind.READ_ONLY), "disk-read-only", (DISK, "write-protect switch")),
     (held(HoldKind.ZONED), "disk-zoned", (DISK, "something", "Choose another SSD")),
-    (held(HoldKind.NO_SIZE), "disk-no-size", (DISK, "smartctl -i something", "formatted to 512")),
+    (held(HoldKind.NO_SIZE), "disk-no-size", (DISK, "smartctl -i something", "format it to 512")),
     (held(HoldKind.PATH), "disk-path", (DISK, "something", "Choose another SSD")),
-    (held(HoldKind.DUPLICATE), "disk-duplicate", (DISK, "something", "attach it directly", "choose another SSD")),
-    (held(HoldKind.COPY), "disk-copy", (DISK, "something", "Take the copy out")),
-    (held(HoldKind.UNREADABLE), "disk-unreadable", (DISK, "something", "may be assumed")),
+    (held(HoldKind.DUPLICATE), "disk-duplicate", (DISK, "something", "connect it directly", "choose another SSD")),
+    (held(HoldKind.COPY), "disk-copy", (DISK, "something", "Remove the copy")),
+    (held(HoldKind.UNREADABLE), "disk-unreadable", (DISK, "something", "its state is uncertain")),
     (untold, "no-identity", ("Samsung", "Choose another SSD")),
     (lambda: on_disk(path="/dev/sdz"), "no-persistent-name", (DISK, "nvme0n1", "Choose another SSD")),
     (
@@ -301,10 +301,10 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: wish(SINGLE, with_single_log()),
         "disk-has-partitions",
-        (DISK, "already (1)", "only if you ask"),
+        (DISK, "already has partitions (1)", "only if you request it"),
     ),
-    (not_blank, "disk-not-blank", (DISK, "make a new plan")),
-    (table_missing, "table-missing", (DISK, "make a new plan")),
+    (not_blank, "disk-not-blank", (DISK, "create a new plan")),
+    (table_missing, "table-missing", (DISK, "create a new plan")),
     (
         lambda: wish(replace(SINGLE, log_size_bytes=900 * GIB), home_server()),
         "too-small",
@@ -315,14 +315,14 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         "cache-too-large",
         (DISK, "419 GiB", "900 GiB", "10 %", "smaller size"),
     ),
-    (lambda: slice_rule(start_bytes=600 * GIB), "extent-taken", (DISK, "make a new plan")),
+    (lambda: slice_rule(start_bytes=600 * GIB), "extent-taken", (DISK, "create a new plan")),
     (lambda: slice_rule(start_bytes=MIB + 512), "not-aligned", (DISK, "1 MiB", "Create a new plan")),
     (lambda: slice_rule(sector_bytes=4096), "sectors-differ", (DISK, "4096", "512", "Create a new plan")),
     (full_table, "table-full", (DISK, "129", "choose another SSD")),
     (number_taken, "number-taken", (DISK, "1", "Create a new plan")),
     (partuuid_taken, "partuuid-taken", ("00000000-0000-4000-8000-", "Create a new plan")),
     (lambda: log_rule(lambda _: home_server()), "slice-gone", ("by-id/nvme-", "Read the host again")),
-    (slice_held, "slice-held", ("by-id/nvme-", "mount: /srv", "take it out first")),
+    (slice_held, "slice-held", ("by-id/nvme-", "mount: /srv", "remove it first")),
     (same_serial, "same-disk", ("960 EVO", "Choose two different SSDs")),
     (wrong_size_side, "sizes-differ", ("tank", "Create a new plan")),
     (lambda: further_side_of(440 * GIB), "side-beside-reserve", (OTHER_DISK, "440 GiB", "reserve of 10 %", "is 5 %")),
@@ -331,7 +331,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: wish(replace(SINGLE, log_disks=(NVME1, NVME1)), home_server()),
         "disk-twice",
-        (NVME1, "log", "Name each SSD once"),
+        (NVME1, "log", "Specify each SSD once"),
     ),
     (log_twice_on_one_disk, "disk-in-log", (DISK, "tank", "Choose another SSD")),
     (lambda: wish(replace(SINGLE, reserve_percent=91), home_server()), "impossible-reserve", ("91 %", "0 to 90 %")),
@@ -350,29 +350,29 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: wish(REPLACE, change_vdev(with_broken_log(), "32", state="ONLINE")),
         "log-side-works",
-        ("tank", "is ONLINE", "Only a side that is broken is replaced"),
+        ("tank", "is ONLINE", "Only a failed side is replaced"),
     ),
     (
         lambda: wish(replace(SECOND, log_disks=()), with_single_log()),
         "one-side-for-attach",
-        ("name exactly one SSD",),
+        ("specify exactly one SSD",),
     ),
     (lambda: wish(PlanRequest(TANK), home_server()), "nothing-to-do", ("tank", "Choose at least one")),
-    (lambda: [refusals.PlanOutdated("tank")], "plan-outdated", ("tank", "make a new plan")),
+    (lambda: [refusals.PlanOutdated("tank")], "plan-outdated", ("tank", "create a new plan")),
     (too_few_ids, "plan-foreign", ("Create a new plan",)),
     (
         lambda: remove_rule(mirrored_log()[0], role=Role.CACHE),
         "vdev-gone",
         ("tank", "cache", MIRROR_GUID, "Read the host again"),
     ),
-    (foreign_side, "vdev-changed", ("tank", MIRROR_GUID, "by-partuuid", "undo this one")),
-    (last_side, "last-good-side", ("tank", "FAULTED", "Repair that side first")),
+    (foreign_side, "vdev-changed", ("tank", MIRROR_GUID, "by-partuuid", "undo this run")),
+    (last_side, "last-good-side", ("tank", "FAULTED", "Repair the remaining side first")),
     (
         lambda: remove_rule(change_vdev(mirrored_log()[0], LOG_GUID, write_errors=3)),
         "log-has-errors",
         ("tank", "I/O errors so far: 3", "Nothing was changed", f"zpool offline -f tank {LOG_GUID}"),
     ),
-    (table_changed, "table-changed", (DISK, "not written back")),
+    (table_changed, "table-changed", (DISK, "not restored")),
     (hidden_content, "hidden-content", (DISK, "ext4", "losetup", "blkdiscard")),
     (
         lambda: [refusals.HostUnreadable(Statement("silent", "udev is silent."))],
@@ -402,7 +402,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: [refusals.DiskNotEmpty(disk_of(home_server(), NVME1), "ext4", 0)],
         "disk-not-empty",
-        ("not blank", "ext4", "byte 0", "read off the disk itself", "Nothing was written"),
+        ("not blank", "ext4", "byte 0", "read from the disk itself", "Nothing was written"),
     ),
     (
         lambda: [refusals.ErasureNotAgreed(disk_of(home_server(), NVME1), 4096)],
@@ -412,7 +412,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: [refusals.DiskResized(disk_of(home_server(), NVME1))],
         "disk-resized",
-        ("another size", "not written back", "slices are gone", "sgdisk --zap-all /dev/"),
+        ("The size of", "has changed since the run", "not restored", "slices are gone", "sgdisk --zap-all /dev/"),
     ),
     (
         lambda: [refusals.TableUnprotected(disk_of(home_server(), NVME1))],
@@ -432,7 +432,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: [refusals.TableNotOurs(disk_of(home_server(), NVME1))],
         "table-not-ours",
-        ("somebody else wrote there", "left alone", "sgdisk --print"),
+        ("someone else wrote there", "left unchanged", "sgdisk --print"),
     ),
     (
         lambda: [refusals.TableUnsound(disk_of(home_server(), NVME1), "the checksum is wrong")],
@@ -442,27 +442,33 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: [refusals.TableImageMissing(disk_of(home_server(), NVME1))],
         "table-image-missing",
-        ("no copy", "stays as it is"),
+        ("no earlier copy", "stays as it is"),
     ),
     (
         lambda: [refusals.TableImageDamaged(disk_of(home_server(), NVME1), "it is not base64")],
         "table-image-damaged",
-        ("it is not base64", "not written back", "stays as it is"),
+        ("it is not base64", "not restored", "stays as it is"),
     ),
     (
         lambda: [refusals.SliceNeeded(slice_on(disk_of(home_server(), NVME1)), "tank", "99")],
         "slice-needed",
-        ("label of pool tank", "left alone", "`zpool import 99`", "and only then", "zpool labelclear -f /dev/disk/by-"),
+        (
+            "label of pool tank",
+            "left unchanged",
+            "`zpool import 99`",
+            "and only then",
+            "zpool labelclear -f /dev/disk/by-",
+        ),
     ),
     (
         lambda: [refusals.SliceOfImportedPool(slice_on(disk_of(home_server(), NVME1)), "tank")],
         "slice-needed",
-        ("label of pool tank", "is imported", "left alone", "zpool labelclear /dev/disk/by-partuuid/"),
+        ("label of pool tank", "is imported", "left unchanged", "zpool labelclear /dev/disk/by-partuuid/"),
     ),
     (
         lambda: [refusals.SliceTwice(slice_on(disk_of(home_server(), NVME1)), "A and B")],
         "slice-twice",
-        ("A and B", "nothing was changed", "Take the copy out"),
+        ("A and B", "nothing was changed", "Remove the copy"),
     ),
     (
         lambda: [refusals.StateUnknown(Statement("silent", "udev is silent."))],
@@ -477,7 +483,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: [refusals.RunStillShows("partition 1 on A")],
         "run-still-shows",
-        ("partition 1 on A", "not called undone", "undo again"),
+        ("partition 1 on A", "does not count as undone", "undo the run again"),
     ),
     (
         lambda: [refusals.LogHoldsLocked(tank_of(home_server()), (WaitingDataset("tank/a/b", key_root="tank/a"),))],
@@ -527,7 +533,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: wish(PlanRequest(TANK, cache_disks=(NVME2,), offline_cache=CACHE_GUID), with_cache()),
         "offline-alone",
-        ("by itself", "separately"),
+        ("needs a plan of its own", "separately"),
     ),
     (
         lambda: [refusals.PlatformBroken("nasadvisor_dummy", "no PLATFORM")],

@@ -64,7 +64,7 @@ def test_the_undo_takes_the_new_side_out_and_says_that_the_broken_one_does_not_c
     plan = plan_for(REPLACE, with_broken_log())
     assert undo_preview(plan)[0] == ("zpool", "detach", "tank", "<guid of the new log side>")
     said = {finding.code: str(finding) for finding in cannot_be_undone(plan)}
-    assert "which then stands on" in said["broken-side-stays-out"]
+    assert "which then consists of" in said["broken-side-stays-out"]
 
 
 def test_what_happens_if_a_device_dies_is_told_of_both_sides_and_not_of_the_dead_one() -> None:

@@ -97,7 +97,7 @@ def test_what_an_undo_left_is_told_of_every_disk() -> None:
         (GONE_WITH_DISK, Level.WARNING, {"disk": "/dev/disk/by-id/a"}),
         ("no-slice-left", Level.INFO, {"disk": "/dev/disk/by-id/b"}),
     ]
-    assert "/dev/disk/by-id/a, which is not on this host" in str(findings[0])
+    assert "/dev/disk/by-id/a, which is not connected to this host" in str(findings[0])
 
 
 def test_whatever_is_said_of_an_undo_before_or_after_it_explains_itself() -> None:

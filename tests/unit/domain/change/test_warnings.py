@@ -37,7 +37,7 @@ def test_a_single_log_says_its_risk_in_numbers_and_first() -> None:
     inventory = home_server()
     first = warnings_for(plan_for(SINGLE, inventory), inventory)[0]
     assert first.code == "single-log"
-    assert "the last ~5 s of synchronous writes are lost, and the pool comes back only" in str(first)
+    assert "the last ~5 s of synchronous writes are lost, and the pool can be imported only" in str(first)
     assert "the pool itself survives" in str(first)
 
 

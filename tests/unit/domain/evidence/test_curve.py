@@ -45,18 +45,20 @@ def flat(share: float) -> CacheCurve:
 def test_the_knee_is_where_the_cliff_ends() -> None:
     assert CLIFF.knee == CLIFF.points[2]
     words = str(curve_in_words(CLIFF))
-    assert words.startswith("With a cache of 200 GiB about 41 % of the reads that now go to the disks")
+    assert words.startswith(
+        "A cache of 200 GiB would serve about 41 % (39 % to 43 %) of the reads that now go to the disks"
+    )
     assert "(39 % to 43 %)" in words
 
 
 def test_of_a_trace_that_saw_much_for_the_first_time_it_says_at_least_and_no_most() -> None:
-    """One minute of random reads said "about 29 %, and a larger one brings less" of a set that then fitted whole."""
+    """One minute of random reads said "about 29 %, and a larger one gains less" of a set that then fitted whole."""
     assert not CLIFF.is_least
     short = replace(CLIFF, first_share=0.68)
     words = str(curve_in_words(short))
-    assert words.startswith("With a cache of 200 GiB at least about 41 % of the reads that now go to the disks")
-    assert "68 % of them were of blocks read for the first time in" in words
-    assert "brings less" not in words
+    assert words.startswith("A cache of 200 GiB would serve at least about 41 % of the reads that now go to the disks")
+    assert "68 % of them were first reads of a block within" in words
+    assert "gains less" not in words
     assert CLIFF.at_most(CLIFF.points[2]) == pytest.approx(0.43)
     assert short.at_most(CLIFF.points[2]) == 1
 
@@ -69,9 +71,9 @@ def widened(curve: CacheCurve, above_gib: int, high: float) -> CacheCurve:
 def test_of_sizes_that_could_not_be_filled_it_says_at_least_and_that_nothing_larger_is_known() -> None:
     short = widened(CLIFF, 300, 0.9)
     words = str(curve_in_words(short))
-    assert words.startswith("With a cache of 200 GiB at least about 41 % of the reads that now go to the disks")
-    assert "none of 500 GiB or more could be filled" in words
-    assert "brings less" not in words
+    assert words.startswith("A cache of 200 GiB would serve at least about 41 % of the reads that now go to the disks")
+    assert "no cache of 500 GiB or more could fill up" in words
+    assert "gains less" not in words
     assert not short.is_least_at(short.points[2])
     assert short.at_most(short.points[2]) == pytest.approx(0.43)
     assert short.at_most(short.points[3]) == 1
@@ -81,7 +83,7 @@ def test_of_sizes_that_could_not_be_filled_it_says_at_least_and_that_nothing_lar
 def test_of_caches_that_could_not_be_filled_at_all_it_does_not_say_that_none_is_worth_it() -> None:
     short = widened(flat(0.04), 99, 0.8)
     assert short.knee is None
-    assert str(curve_in_words(short)).startswith("In 60 min no cache of 100 GiB could be filled")
+    assert str(curve_in_words(short)).startswith("In 60 min, no cache of 100 GiB could fill up")
     assert curve_in_words(widened(flat(0.04), 99, 0.2)).code == "curve-nothing"
 
 

@@ -32,8 +32,8 @@ def high(least: float) -> CacheCurve:
 def test_a_cliff_so_high_that_no_error_seen_so_far_takes_it_away_says_that_a_cache_helps() -> None:
     found = with_curve(left_open(), high(0.7), 32 * GIB, HISTORY)
     assert found.answer is Answer.HELPS
-    assert "a cache of 200 GiB answers at least 44 %" in str(found.rule)
-    assert "70 % by the curve, less the 26 points" in str(found.rule)
+    assert "a cache of 200 GiB would serve at least 44 %" in str(found.rule)
+    assert "70 % from the curve, minus 26 points" in str(found.rule)
     assert found.before == (MEMORY_FIRST,)
 
 
@@ -44,7 +44,7 @@ def test_a_lower_one_leaves_it_open() -> None:
 def test_where_no_size_brings_anything_a_cache_gains_little() -> None:
     found = with_curve(left_open("no-ghosts"), flat(0.03), 32 * GIB, HISTORY)
     assert found.answer is Answer.LITTLE
-    assert "no cache up to 1000 GiB answers more than 3.0 %" in str(found.rule)
+    assert "no cache up to 1000 GiB would serve more than 3.0 %" in str(found.rule)
     assert found.before == ()
 
 

@@ -197,7 +197,7 @@ class TestChoice:
     def test_without_a_count_nothing_is_chosen_and_it_says_so(self) -> None:
         found = advice()
         assert found.option is None
-        assert "was not looked at" in str(found.because)
+        assert "is unknown" in str(found.because)
         assert "Not analysed: how much metadata the pool holds." in [str(each) for each in found.looked]
 
     def test_memory_where_all_metadata_fits_into_it(self) -> None:
@@ -250,9 +250,10 @@ class TestTable:
         assert row.cost.ssd_bytes >= 100 * GIB
         said = " ".join(map(str, row.beside))
         assert (
-            "`zpool add -o ashift=12 tank special mirror SSD-1 SSD-2 SSD-3` would make it. NAS Advisor does not" in said
+            "`zpool add -o ashift=12 tank special mirror SSD-1 SSD-2 SSD-3` would create it. NAS Advisor does not"
+            in said
         )
-        assert "THE WHOLE POOL IS LOST" in said
+        assert "Danger: if all of them fail, the whole pool is lost" in said
         assert not row.missing
 
     def test_what_is_there_moves_by_a_rewrite_where_the_release_has_one(self) -> None:
@@ -284,7 +285,7 @@ class TestCounting:
     def test_a_busy_one_may_not(self) -> None:
         busy = Sample("9", "tank", 100, 5.0, disks=(DiskActivity("sda", reads=20, writes=300),))
         (refused,) = against_count(pool(), busy)
-        assert "64 times a second" in str(refused)
+        assert "64 requests/s" in str(refused)
 
     def test_nor_one_that_is_scrubbed_or_unwell(self) -> None:
         codes = [each.code for each in against_count(replace(pool(), scan="scrub", state="DEGRADED"), None)]

@@ -126,7 +126,7 @@ class TestMemory:
     def test_a_curve_tells_how_much_would_do_what_the_best_cache_does(self) -> None:
         found = row(Option.MEMORY, known(readers(), curve=CLIFF))
         assert found.because.code == "option-memory-curve"
-        assert str(found.because).startswith("100 GiB more for the ARC would answer about 40 % (38 % to 42 %)")
+        assert str(found.because).startswith("100 GiB more for the ARC would serve about 40 % (38 % to 42 %)")
 
     def test_where_the_ghost_lists_end_it_says_no_more_than_they_do(self) -> None:
         found = row(Option.MEMORY, known(readers(ghost_share=0.1)))
@@ -277,9 +277,9 @@ class TestMetadataAndSpecial:
         found = row(Option.SPECIAL, known(readers(), curve=CLIFF, has_raidz=has_raidz))
         assert found.back
         assert found.back.code.startswith("option-special-")
-        assert "cannot be taken out of a raidz pool" in str(found.back)
+        assert "cannot be removed from a raidz pool" in str(found.back)
         assert not found.is_reversible
-        assert "THE WHOLE POOL" in str(found.lost)
+        assert "Danger: the whole pool" in str(found.lost)
 
     def test_one_that_is_there_is_not_advised_again(self) -> None:
         found = row(Option.SPECIAL, known(sync_writers(), facts(*LEAVES, SPECIAL, zfs="2.4.1")))

@@ -26,7 +26,7 @@ def test_for_a_log_it_names_protection_flush_endurance_and_size() -> None:
     assert "60 commits/s" in said["need-flush"][1]
     assert said["need-endurance"][0] == "Endurance of at least 182.5 TB written (TBW): 100.0 GB a day for 5 years."
     assert said["need-size"][0] == "At least 1 GiB."
-    assert said["need-size"][1].startswith("because at most")
+    assert said["need-size"][1].startswith("because synchronous writes peaked at")
     assert "Power-loss protection" in said["need-protection"][0]
 
 

@@ -24,7 +24,7 @@ def test_from_2_4_on_special_vdevs_do_what_a_log_would_and_a_log_is_not_praised(
     verdict = judged(DATA, SPECIAL, zfs="2.4.1-pve2")
     assert (verdict.answer, verdict.rule.code) == (Answer.CANNOT_TELL, "slow-flash")
     assert [each.code for each in verdict.beside] == ["special-takes-zil"]
-    assert "a day off them" in str(verdict.beside[0])
+    assert "of writes a day" in str(verdict.beside[0])
 
 
 def test_before_2_4_they_do_not_and_it_is_said_what_an_update_would_do() -> None:

@@ -117,19 +117,19 @@ class TestWords:
         assert effect is not None
         assert effect.probability == 0.001
         assert words.code == "switch-helps"
-        assert "accident alone would show as much once in 1000 times" in str(words)
-        assert "less time (between" in str(words)
+        assert "chance alone would show as much one time in 1000" in str(words)
+        assert "less time per read (between" in str(words)
 
     def test_what_harms_is_said_as_plainly(self) -> None:
         _effect, words = result_of(with_values(1.5, 1.0, random.Random(2)))
         assert words.code == "switch-harms"
-        assert "more time (between" in str(words)
+        assert "more time per read (between" in str(words)
 
     def test_what_could_be_accident_is_said_to_be_that_with_what_it_may_still_be(self) -> None:
         effect, words = result_of(with_values(1.0, 1.0, random.Random(3)))
         assert effect is not None
         assert not effect.is_found
-        assert str(words).startswith("No difference that could not be accident")
+        assert str(words).startswith("No statistically significant difference")
         assert " less time and " in str(words)
 
     def test_too_few_pairs_are_said_to_be_too_few(self) -> None:

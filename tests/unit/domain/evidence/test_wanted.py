@@ -32,4 +32,4 @@ def test_a_cache_of_unknown_size_is_not_wanted() -> None:
 def test_nothing_is_wanted_of_a_pool_that_nobody_watched() -> None:
     assert not NOTHING_SEEN.log.helps
     assert not NOTHING_SEEN.cache.helps
-    assert "has not been watched yet" in str(NOTHING_SEEN.log.because)
+    assert "has not been recorded yet" in str(NOTHING_SEEN.log.because)

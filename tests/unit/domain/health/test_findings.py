@@ -41,7 +41,7 @@ def test_where_only_a_log_ails_a_pool_nobody_is_sent_to_its_disks() -> None:
     """Nothing needs to be replaced where somebody took a log offline."""
     pool, log = with_logs(side("31", "OFFLINE"), state="DEGRADED")
     assert (pool.code, pool.level, log.code) == ("pool-not-online", Level.WARNING, "log-out-of-service")
-    assert "because of its log alone" in str(pool)
+    assert "only because of its log" in str(pool)
     assert "Replace" not in str(pool)
 
 
@@ -168,7 +168,7 @@ def test_a_log_that_died_while_the_pool_ran_has_lost_nothing_and_its_way_out_is_
     found = with_logs(replace(side("31", state), write_errors=errors))
     finding = next(finding for finding in found if finding.code.startswith("log-"))
     assert (finding.code, finding.level) == ("log-missing", Level.CRITICAL)
-    assert "nothing acknowledged is lost" in str(finding)
+    assert "no acknowledged data is lost" in str(finding)
     assert "`zpool remove tank 31`" in str(finding)
     assert "`zpool import -m tank`" in finding.why
 
@@ -178,7 +178,7 @@ def test_of_a_log_that_was_missing_at_the_import_it_is_said_what_may_be_lost(sta
     """FAULTED is one whose label was not the pool's."""
     (finding,) = with_logs(side("31", state))
     assert (finding.code, finding.level) == ("log-lost", Level.CRITICAL)
-    assert "nothing acknowledged is lost" not in str(finding)
+    assert "no acknowledged data is lost" not in str(finding)
     assert "writes of its last seconds are lost" in str(finding)
     assert "`zpool remove tank 31`" in str(finding)
 
@@ -294,7 +294,7 @@ def test_every_finding_can_be_told_from_the_others() -> None:
 def test_a_disk_that_did_not_answer_is_told_of_with_the_reason_or_that_nobody_knows_it() -> None:
     disk = Subject("Samsung 870 (S1)", "ata-S1", "S1", "log")
     finding = unanswered(disk, Statement("said", "smartctl reported: “no”."))
-    assert str(finding) == "The disk Samsung 870 (S1) does not respond to health checks: smartctl said “no”."
+    assert str(finding) == "The disk Samsung 870 (S1) does not respond to health checks: smartctl reported: “no”."
     assert (finding.subject, finding.place, finding.step) == ("S1", "ata-S1", NextStep.LOOK_AT_DISK)
     assert finding.why
     assert str(unanswered(disk, None)).endswith("reason unknown")

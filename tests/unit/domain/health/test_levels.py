@@ -85,7 +85,8 @@ def test_power_loss_protection_that_failed_is_critical_for_a_log_alone(role: str
 
 
 @pytest.mark.parametrize(
-    ("percent", "words"), [(90.0, "has used 90 %"), (99.0, "99 %"), (100.0, "used up"), (101.0, "used up")]
+    ("percent", "words"),
+    [(90.0, "has used 90 %"), (99.0, "99 %"), (100.0, "has reached the end"), (101.0, "has reached the end")],
 )
 def test_from_a_hundred_percent_on_the_rating_is_used_up(percent: float, words: str) -> None:
     (found,) = disk_findings(Subject("Disk", "key", "1", ""), replace(WELL, percent_used=percent))

@@ -26,8 +26,8 @@ def test_all_bugs_of_a_release_are_one_finding_about_the_pool() -> None:
     assert (finding.values["count"], finding.values["version"]) == ("4", "2.3.4-pve1")
     assert "openzfs 18412" in str(finding)
     assert "Update to 2.3.9 or later." in str(finding)
-    assert "This pool: block cloning is on. Fixed in 2.3.7, 2.4.2. Until then: `echo 0 > " in finding.why
-    assert "your distribution may have a fix behind an older number" in finding.why
+    assert "This pool: block cloning is on. Fixed in 2.3.7, 2.4.2. Until then: From 2.2.1 on, `echo 0 > " in finding.why
+    assert "your distribution may have a fix in an older version" in finding.why
 
 
 def test_it_is_as_loud_as_the_worst_that_the_pool_can_meet() -> None:

@@ -127,7 +127,7 @@ def test_it_is_known_when_a_vdev_can_lose_no_more_disk(top: Vdev, is_gone: bool)
 def test_a_pool_that_can_lose_no_more_disk_is_told_so() -> None:
     (finding,) = found(data=(vdev("raidz1-0", 3, GONE),), state="DEGRADED")
     assert (finding.code, finding.level) == ("pool-not-online", Level.CRITICAL)
-    assert "take the pool with it" in str(finding)
+    assert "can destroy the pool" in str(finding)
     (finding,) = found(data=(vdev("raidz2-0", 3, GONE),), state="DEGRADED")
     assert "with it" not in str(finding)
 

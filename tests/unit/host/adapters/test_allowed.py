@@ -131,7 +131,7 @@ def named(line: str) -> tuple[Tool, tuple[str, ...]]:
 @pytest.mark.parametrize("line", DESTROYERS)
 def test_what_could_destroy_something_is_refused(line: str) -> None:
     assert shape_of(tuple(shlex.split(line))) is None
-    with pytest.raises(ValueError, match=r"not one of the commands|not a valid Tool"):
+    with pytest.raises(ValueError, match=r"not a command that NAS Advisor may run|not a valid Tool"):
         Command(*named(line), 1)
 
 
@@ -159,7 +159,7 @@ def test_openzfs_is_never_forced(word: str) -> None:
 
 
 def test_the_refusal_is_said_and_is_an_error_of_the_host() -> None:
-    with pytest.raises(HostError, match="`zpool destroy tank` is not one of the commands that NAS Advisor may run"):
+    with pytest.raises(HostError, match="`zpool destroy tank` is not a command that NAS Advisor may run"):
         Command(Tool.ZPOOL, ("destroy", "tank"), 1)
     assert issubclass(CommandForbidden, ValueError)
 

@@ -133,7 +133,7 @@ def test_the_identity_is_asked_of_the_open_device_and_every_difference_is_named(
     ):
         with pytest.raises(DeviceChanged) as error, opening:
             pass
-        assert f"{disk.path} is not the device that was planned: it is Other 77 of 5 bytes" in str(error.value)
+        assert f"{disk.path} is not the planned device: it is Other 77 of 5 bytes" in str(error.value)
     numbers: list[int] = []
 
     def identify(number: int) -> DiskIdentity:
@@ -168,7 +168,7 @@ def test_a_slice_is_claimed_and_its_number_place_and_size_are_checked(
             pass
         path.write_text(right)
         assert str(value) in str(error.value)
-        assert f"{piece.partuuid_path} is not the device that was planned: number" in str(error.value)
+        assert f"{piece.partuuid_path} is not the planned device: number" in str(error.value)
         assert "instead of (3, 10240, 32768)" in str(error.value)
 
 
@@ -185,7 +185,7 @@ def test_a_slice_of_which_sysfs_does_not_tell_is_not_opened(
     path.unlink()
     with pytest.raises(DeviceChanged) as error, open_slice(piece, tmp_path / "sys"):
         pass
-    assert str(error.value).startswith(f"{piece.partuuid_path} is not the device")
+    assert str(error.value).startswith(f"{piece.partuuid_path} is not the planned device")
 
 
 def test_a_slice_is_blanked_where_labels_lie_and_nowhere_else(

@@ -66,8 +66,8 @@ def test_binding_is_taken_where_the_setting_says_so(loaded: Path) -> None:
     [
         (Reader.AUTO, FakeRunner(NO_JSON), "zpool has no JSON output .* and py-libzfs is not installed"),
         (Reader.AUTO, FakeRunner(missing=frozenset({Tool.ZPOOL})), "zpool has no JSON output"),
-        (Reader.JSON, FakeRunner(NO_JSON), "the setting asks for the JSON output"),
-        (Reader.LIBZFS, FakeRunner(JSON), "the setting asks for py-libzfs"),
+        (Reader.JSON, FakeRunner(NO_JSON), "the setting requires the JSON output"),
+        (Reader.LIBZFS, FakeRunner(JSON), "the setting requires py-libzfs"),
     ],
 )
 def test_no_reader_says_what_to_install(loaded: Path, choice: Reader, fake: FakeRunner, reason: str) -> None:

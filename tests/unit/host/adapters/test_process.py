@@ -217,15 +217,17 @@ def test_failure_says_command_code_and_reason(programs: Path) -> None:
         HostRunner().run(command("remove", "my pool", "5"))
     assert (failure.value.code, failure.value.stderr) == (1, "cannot open tank\n")
     assert str(failure.value).startswith(
-        "zpool remove 'my pool' 5 failed with exit code 1. It said “cannot open tank”."
+        "zpool remove 'my pool' 5 failed with exit code 1. It reported “cannot open tank”."
     )
-    assert "may have changed something" in str(failure.value)
+    assert "may already have changed something" in str(failure.value)
 
 
 def test_time_out_ends_the_whole_group(programs: Path) -> None:
     install(programs, Tool.ZPOOL, f"sleep 60 & echo $! >{programs}/child; trap '' TERM; wait; sleep 60")
     started = time.monotonic()
-    with pytest.raises(CommandTimedOut, match=r"within 0.5 s\. It was ended\..*nothing was changed") as hit:
+    with pytest.raises(
+        CommandTimedOut, match=r"within 0.5 s\. The operation was terminated\..*nothing was changed"
+    ) as hit:
         HostRunner().run(command(timeout_s=0.5))
     assert not hit.value.still_running
     assert time.monotonic() - started < 10
@@ -240,7 +242,7 @@ def test_a_command_that_writes_and_takes_too_long_may_have_changed_something(pro
     with pytest.raises(CommandTimedOut) as hit:
         HostRunner().run(command("remove", "tank", "5", timeout_s=0.3))
     assert "nothing was changed" not in str(hit.value)
-    assert "may have changed something" in str(hit.value)
+    assert "may already have changed something" in str(hit.value)
 
 
 def test_what_even_sigkill_cannot_end_is_left_and_said(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +257,7 @@ def test_what_even_sigkill_cannot_end_is_left_and_said(programs: Path, monkeypat
     monkeypatch.setattr(process, "_end", end_noted)
     kill = os.killpg
     monkeypatch.setattr(os, "killpg", lambda _group, _number: None)  # as for a process in uninterruptible sleep
-    with pytest.raises(CommandTimedOut, match="waits inside the kernel") as hit:
+    with pytest.raises(CommandTimedOut, match="is waiting in the kernel") as hit:
         HostRunner().run(command("remove", "tank", "5", timeout_s=0.3))
     assert hit.value.still_running
     assert str(hit.value).startswith("zpool remove tank 5 ")
@@ -276,7 +278,7 @@ def test_a_command_that_hangs_in_the_kernel_is_not_begun_a_second_time(
     with pytest.raises(CommandTimedOut):
         HostRunner().run(command(timeout_s=5.0))
     for _ in range(3):
-        with pytest.raises(CommandHangs, match=r"waiting inside the kernel since \d{4}-\d\d-\d\d \d\d:\d\d UTC"):
+        with pytest.raises(CommandHangs, match=r"waiting in the kernel since \d{4}-\d\d-\d\d \d\d:\d\d UTC"):
             HostRunner().run(command())
     HostRunner().run(command("iostat", "-vgwHp"))  # another one may come through
     (pid,) = (programs / "begun").read_text().split()
@@ -303,14 +305,17 @@ def test_what_hangs_is_named_with_its_time_in_utc_and_what_it_may_have_changed(
     install(programs, Tool.ZPOOL, "exec sleep 60")
     monkeypatch.setattr(os, "killpg", lambda _group, _number: None)
     changing = command("labelclear", "/dev/disk/by-partuuid/0a1b2c3d-0000-4000-8000-000000000001", timeout_s=0.5)
-    for each, state in ((command(timeout_s=0.5), "It only reads"), (changing, "It may have changed something")):
+    for each, state in (
+        (command(timeout_s=0.5), "The operation only reads"),
+        (changing, "The operation may already have changed something"),
+    ):
         before = datetime.now(UTC)
         with pytest.raises(CommandTimedOut):
             HostRunner().run(each)
         with pytest.raises(CommandHangs) as refused:
             HostRunner().run(each)
         said = str(refused.value)
-        assert said.startswith(f"{each} was not begun")
+        assert said.startswith(f"{each} was not started")
         assert state in said
         times = {f"{moment:%Y-%m-%d %H:%M} UTC" for moment in (before, datetime.now(UTC))}
         assert any(moment in said for moment in times)

@@ -64,7 +64,7 @@ def test_mounts_of_init_count_as_well(tmp_path: Path) -> None:
 
 
 def test_mounts_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(MachineUnreadable, match="nobody can tell which disks are in use"):
+    with pytest.raises(MachineUnreadable, match="NAS Advisor cannot determine which disks are in use"):
         read_mounts(tmp_path)
 
 

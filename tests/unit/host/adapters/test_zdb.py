@@ -121,7 +121,7 @@ def test_a_label_that_is_not_understood_is_not_taken_for_none(line: str, now: st
     with pytest.raises(LabelUnreadable) as error:
         label_of(LOG_SIDE.replace(line, now, 1))
     assert error.value.statement.values == {"path": SLICE, "missing": missing}
-    assert "It was left alone" in str(error.value)
+    assert "It was left unchanged" in str(error.value)
 
 
 def test_of_a_label_that_zdb_could_unpack_in_part_the_fields_count_whatever_it_ended_with() -> None:

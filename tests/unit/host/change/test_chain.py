@@ -55,7 +55,7 @@ def test_every_whole_line_is_told_with_its_number() -> None:
     ],
 )
 def test_a_line_that_is_not_what_was_written_is_told_with_its_number(data: bytes, line: int) -> None:
-    with pytest.raises(BrokenChain, match=f"^line {line}: its checksum does not fit") as caught:
+    with pytest.raises(BrokenChain, match=f"^line {line}: its checksum does not match") as caught:
         list(verified(data))
     assert caught.value.line == line
 

@@ -194,13 +194,13 @@ def test_what_the_host_still_shows_of_it_is_said(bench: Bench) -> None:
     kept = journal.read_bytes()
     double_first(journal, kept.splitlines(keepends=True))
     [lost] = list_runs(bench.host, bench.executor.inventory).unreadable
-    assert "The host still shows of it: partition 1 on" in str(lost.said)
+    assert "The host still shows these traces of it: partition 1 on" in str(lost.said)
     assert "in pool tank" in str(lost.said)
     journal.write_bytes(kept)
     undo(bench)
     double_first(journal, journal.read_bytes().splitlines(keepends=True))
     [lost] = list_runs(bench.host, bench.executor.inventory).unreadable
-    assert "The host shows nothing of it now" in str(lost.said)
+    assert "The host now shows no trace of it" in str(lost.said)
 
 
 def test_a_host_that_cannot_be_read_does_not_hide_that_a_journal_is_damaged(bench: Bench, recorded: Path) -> None:

@@ -428,7 +428,7 @@ def test_a_name_that_came_to_lead_elsewhere_while_a_command_used_it_fails_the_st
 ) -> None:
     monkeypatch.setattr(executor_module, "leads_to", lambda path, descriptor: descriptor != -1)
     action = PLAN.actions[0]
-    with pytest.raises(DeviceChanged, match=f"^{PLAN.slices[0].disk_path} .*given to another device"):
+    with pytest.raises(DeviceChanged, match=f"^{PLAN.slices[0].disk_path} .*assigned to another device"):
         executor(stage).do(permit_for(action, home_server()))
 
 
@@ -448,7 +448,7 @@ def test_openzfs_is_not_given_a_name_that_does_not_lead_to_the_slice(
     inventory = home_server()
     for earlier in plan.actions[: plan.actions.index(action)]:
         inventory = earlier.forwards(inventory)
-    with pytest.raises(DeviceChanged, match=f"^{path} .*does not lead to the slice"):
+    with pytest.raises(DeviceChanged, match=f"^{path} .*does not lead to the created slice"):
         executor(stage).do(permit_for(action, inventory))
     assert not [command for command in stage.ran if command.tool is Tool.ZPOOL]
 
@@ -456,7 +456,7 @@ def test_openzfs_is_not_given_a_name_that_does_not_lead_to_the_slice(
 def test_a_disk_that_is_gone_by_now_is_a_sentence(stage: Stage) -> None:
     permit = permit_for(PLAN.actions[0], home_server())
     permit.inventory = replace(permit.inventory, disks=())
-    with pytest.raises(DeviceChanged, match=f"^{NVME1} .*it is not there"):
+    with pytest.raises(DeviceChanged, match=f"^{NVME1} .*it was not found"):
         executor(stage).do(permit)
 
 
@@ -485,7 +485,7 @@ def test_a_disk_is_opened_only_if_it_is_the_one(file_disk: Disk) -> None:
 def test_never_4_another_disk_under_the_same_name_is_not_touched(file_disk: Disk, change: dict[str, str]) -> None:
     other = replace(file_disk.identity, **change)  # type: ignore[arg-type]
     with (
-        pytest.raises(DeviceChanged, match="not written to"),
+        pytest.raises(DeviceChanged, match="Nothing was written to it"),
         opened(file_disk, other, os.O_RDWR),
     ):
         pass
@@ -495,7 +495,7 @@ def test_a_name_that_leads_nowhere_or_not_to_a_disk_is_a_sentence(tmp_path: Path
     disk = home_server().disk(NVME1)
     assert disk is not None
     (tmp_path / "file").write_text("")
-    for name, problem in (("gone", "not there"), ("file", "not a block device")):
+    for name, problem in (("gone", "was not found"), ("file", "not a block device")):
         missing = replace(disk, path=str(tmp_path / name))
         with (
             pytest.raises(DeviceChanged, match=problem),

@@ -56,7 +56,7 @@ def unread(*guids: str) -> Inventory:
 
 def test_no_step_of_a_run_goes_by_a_pool_that_could_not_be_read() -> None:
     """What is not shown of it would be taken for gone: a log for removed, a cache for lost."""
-    with pytest.raises(PoolNotUnderstood, match="tank could not be understood: odd"):
+    with pytest.raises(PoolNotUnderstood, match="tank could not be interpreted: odd"):
         Gate(InOrder(unread(TANK), SEEN), TANK).inventory()
 
 

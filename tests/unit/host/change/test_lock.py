@@ -17,7 +17,10 @@ TMPFILES = Path(__file__).parents[4] / "packaging/nasadvisor.tmpfiles"
 def test_a_link_where_the_lock_should_be_is_not_followed(tmp_path: Path) -> None:
     lock, target = tmp_path / "probe.lock", tmp_path / "shadow"
     lock.symlink_to(target)
-    with pytest.raises(LockUnusable, match=r"probe\.lock cannot be taken.*Nothing was changed"), host_lock((lock,), 0):
+    with (
+        pytest.raises(LockUnusable, match=r"probe\.lock cannot be acquired.*Nothing was changed"),
+        host_lock((lock,), 0),
+    ):
         pass
     assert not target.exists()
     target.write_text("root:*\n")

@@ -119,7 +119,7 @@ class TestRuns:
         blind.answer(ask.UNDO, "run-1", "anna")
         seen, unseen = (from_document(UnreadableRun, args[1]) for task, args in sent if task == "unreadable-run")
         assert seen.id == unseen.id == "run-1"
-        assert "The host still shows of it: partition 1 on" in str(seen.said)
+        assert "The host still shows these traces of it: partition 1 on" in str(seen.said)
         assert "The host still shows" not in str(unseen.said)
 
     @pytest.mark.parametrize("verb", ["undo", "finish", "keep"])
@@ -127,7 +127,7 @@ class TestRuns:
         tasks.answer(ask.BY_VERB[verb], "nope", "ben")
         task, (node, run_id, why) = sent[0]
         assert (task, node, run_id) == (f"{verb} error", "nas", "nope")
-        assert "There is no run nope on this host" in str(from_document(Statement, why))
+        assert "This host has no run nope" in str(from_document(Statement, why))
 
     def test_what_stops_a_plan_is_said_of_its_run(
         self, bench: Bench, tasks: HostTasks, sent: Sent, given: Given

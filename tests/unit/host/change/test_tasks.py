@@ -263,7 +263,7 @@ def test_what_became_of_a_message_for_the_platform_is_said(tasks: HostTasks, sen
     (lost, (_, message_id, why)), (no_platform, (*_, why_not_here)) = sent[2:]
     assert (lost, no_platform, message_id) == ("notify error", "notify error", "<1@nasadvisor>")
     assert "gone" in str(from_document(Statement, why))
-    assert "No platform of this host" in str(from_document(Statement, why_not_here))
+    assert "No platform on this host" in str(from_document(Statement, why_not_here))
 
 
 @pytest.mark.parametrize("message_id", [None, 1, {"x": 1}])

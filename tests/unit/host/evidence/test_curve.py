@@ -94,7 +94,7 @@ def test_nothing_but_that_error_comes_of_any_text(text: str) -> None:
 
 @pytest.mark.parametrize("words", [("0", "1", "1"), ("1", "1"), ("1", "1", "x"), ("1", "1000000", "1")])
 def test_bpftrace_takes_no_other_numbers(words: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="not one of the commands"):
+    with pytest.raises(ValueError, match="not a command that NAS Advisor may run"):
         Command(Tool.BPFTRACE, ("-q", "-f", "json", str(READS_SCRIPT), *words), timeout_s=1)
 
 
@@ -220,7 +220,7 @@ def test_a_trace_that_is_stopped_keeps_what_it_has(tmp_path: Path) -> None:
 def test_what_cannot_be_traced_is_said(tmp_path: Path) -> None:
     with pytest.raises(PoolNotThere, match="No pool with the guid 77"):
         tracer(Tracing(), tmp_path).trace("77", 60)
-    with pytest.raises(OtherProcessor, match="this is aarch64"):
+    with pytest.raises(OtherProcessor, match="this host is aarch64"):
         tracer(Tracing(), tmp_path, "aarch64").trace(TANK, 60)
     with pytest.raises(ToolMissing, match="bpftrace"):
         tracer(Tracing(fails_after_s=-1), tmp_path).trace(TANK, 60)
@@ -265,7 +265,7 @@ def test_one_trace_at_a_time_runs_beside_the_worker_and_is_stopped(tmp_path: Pat
     job.stop()
     job.start(TANK, 86400, hold, failed.append)
     assert first_part.wait(20)
-    with pytest.raises(TraceUnderWay, match="only one runs at a time"):
+    with pytest.raises(TraceUnderWay, match="only one can run at a time"):
         job.start(TANK, 60, told.append, failed.append)
     job.stop()
     go_on.set()

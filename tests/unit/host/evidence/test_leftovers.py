@@ -98,7 +98,7 @@ def test_a_damaged_line_is_told_as_what_it_is(leftovers: Leftovers) -> None:
     leftovers.write(PROBE)
     path = leftovers.directory / "0a1b2c3d.probe.json"
     path.write_bytes(b"x" + path.read_bytes()[1:])
-    assert str(damaged(leftovers, ProbeRecord)["problem"]).startswith("line 1: its checksum does not fit")
+    assert str(damaged(leftovers, ProbeRecord)["problem"]).startswith("line 1: its checksum does not match")
 
 
 @pytest.mark.parametrize("ending", ["", "\n"])
@@ -106,7 +106,7 @@ def test_a_record_without_a_digest_is_damaged(leftovers: Leftovers, ending: str)
     leftovers.directory.mkdir()
     (leftovers.directory / "0a1b2c3d.probe.json").write_text(to_json(PROBE) + ending)
     assert leftovers.probes() == ()
-    assert str(damaged(leftovers, ProbeRecord)["problem"]).startswith("line 1: its checksum does not fit")
+    assert str(damaged(leftovers, ProbeRecord)["problem"]).startswith("line 1: its checksum does not match")
 
 
 def test_a_digest_vouches_for_a_line_without_its_newline_as_well(leftovers: Leftovers) -> None:

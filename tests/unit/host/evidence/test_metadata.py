@@ -58,7 +58,7 @@ def test_a_pool_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_it_ends_after_its_time_and_says_nothing_of_a_part(tmp_path: Path) -> None:
     late = CommandTimedOut("zdb", 60, mutates=False, still_running=False)
-    with pytest.raises(CountUnfinished, match="nothing is said of a part"):
+    with pytest.raises(CountUnfinished, match="there is no partial result"):
         counter(tmp_path, late).count(TANK, 60)
 
 

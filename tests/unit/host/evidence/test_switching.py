@@ -213,7 +213,7 @@ def test_it_is_stopped_at_any_time_and_the_cache_is_back_at_once(pool: Pool) -> 
 def test_one_at_a_time_on_a_host_and_the_same_order_once(pool: Pool) -> None:
     record = pool.start()
     assert pool.start() == record
-    with pytest.raises(SwitchingUnderWay, match="pool tank is being switched already"):
+    with pytest.raises(SwitchingUnderWay, match="A cache test of pool tank is already running"):
         start_switching(pool.host, replace(ORDER, id=ID.replace("6f", "7f")), "ben")
     pool.stop()
     assert start_switching(pool.host, replace(ORDER, id=ID.replace("6f", "7f")), "ben").id != ID
@@ -249,7 +249,7 @@ def test_what_a_rule_forbids_is_not_begun(pool: Pool) -> None:
 def test_who_cannot_be_written_down_and_a_pool_without_a_cache_are_refused(pool: Pool) -> None:
     with pytest.raises(NobodyAsks):
         start_switching(pool.host, ORDER, "")
-    with pytest.raises(RulesForbid, match="no imported pool"):
+    with pytest.raises(RulesForbid, match="No imported pool"):
         start_switching(pool.host, replace(ORDER, pool_guid="1"), "anna")
     pool.executor.state = with_pool(with_cache(), caches=())
     with pytest.raises(NoCacheToSwitch):
@@ -322,7 +322,7 @@ def test_while_the_pool_is_away_it_is_said_and_once_it_is_there_it_is_put_back(p
     pool.carrier.carry_on()
     finding = not_back(pool.record)
     assert finding is not None
-    assert "Switching left a cache of pool tank out of service" in str(finding)
+    assert "The randomised test left a cache of pool tank out of service" in str(finding)
     before = len(list(pool.root.rglob("journal.jsonl"))), _journal_bytes(pool)
     pool.wait(TRY_AGAIN_S * 5)
     assert (len(list(pool.root.rglob("journal.jsonl"))), _journal_bytes(pool)) == before

@@ -15,18 +15,18 @@ def test_under_another_name_it_is_not_asked_for_and_the_page_says_for_which_it_i
     browser.begin()
     page = browser.get("/login/code/").content.decode()
     assert "data-passkey=" not in page
-    assert "by the name they were made for: localhost." in page
+    assert "under the names for which they were created: localhost." in page
     browser.post("/login/code/", {"code": codes[0]})
     assert browser.is_signed_in()
-    assert "by the name they were made for: localhost." in browser.get(TOKENS).content.decode()
+    assert "under the names for which they were created: localhost." in browser.get(TOKENS).content.decode()
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("192.0.2.7:8843", "Passkeys work only by a name such as nas.example, not by an address of numbers."),
-        ("[2001:db8::1]:8843", "Passkeys work only by a name such as nas.example, not by an address of numbers."),
-        ("nas.example", "Passkeys work only over https"),
+        ("192.0.2.7:8843", "Passkeys require a host name such as nas.example, not an IP address."),
+        ("[2001:db8::1]:8843", "Passkeys require a host name such as nas.example, not an IP address."),
+        ("nas.example", "Passkeys work only over HTTPS"),
     ],
 )
 def test_where_no_browser_has_passkeys_the_pages_say_so(olga: User, name: str, says: str) -> None:

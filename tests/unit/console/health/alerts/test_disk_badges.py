@@ -47,7 +47,7 @@ def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> No
     load(typical())
     assert "leaf-well" not in page(viewer, "/")
     watched(typical(), days=0)
-    assert 'aria-label="All right"' in page(viewer, "/")
+    assert 'aria-label="Healthy"' in page(viewer, "/")
 
 
 def test_the_kept_list_of_disks_follows_the_marks(viewer: Client) -> None:

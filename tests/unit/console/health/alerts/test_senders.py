@@ -92,7 +92,7 @@ def test_a_service_that_does_not_answer_is_a_sentence_without_secrets(caplog: py
 
 def test_an_address_of_no_service_is_refused() -> None:
     assert not senders.is_apprise_address("nonsense")
-    with pytest.raises(NotSent, match="does not know"):
+    with pytest.raises(NotSent, match="does not support"):
         send(channel("apprise", "nonsense"), MESSAGE, "")
 
 

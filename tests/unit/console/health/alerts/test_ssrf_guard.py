@@ -121,7 +121,7 @@ def test_a_form_refuses_what_is_not_ticked(admin: Client, service: tuple[str, li
     fields |= {"timing": "at_once", "language": "en"}
     fields["timing"] = Channel._meta.get_field("timing").default
     refused = admin.post("/settings/alerts/add/", fields).content.decode()
-    assert "in the console&#x27;s own network" in refused
+    assert "on the console&#x27;s own network" in refused
     assert asked == []
     assert admin.post("/settings/alerts/add/", {**fields, "may_be_private": "on"}).status_code == 302
     assert json.loads(json.dumps(asked)) == ["/"]

@@ -60,8 +60,8 @@ def test_a_disk_that_errs_is_one_alert_and_one_recovery(night: Night, post: Post
     night.minute(erring(), count=30)
     night.minute(healthy(), count=30)
     assert len(post.subjects) == 2
-    assert "Warning: Devices of pool tank had I/O errors" in post.subjects[0]
-    assert "Over:" in post.subjects[1]
+    assert "Warning: Devices of pool tank have had I/O errors" in post.subjects[0]
+    assert "Resolved:" in post.subjects[1]
     assert open_codes() == set()
 
 

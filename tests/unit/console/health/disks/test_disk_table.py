@@ -46,7 +46,7 @@ def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> No
 
 def test_a_disk_boots_a_machine_once_by_however_many_partitions(viewer: Client) -> None:
     load(typical())
-    assert "Boots this machine (/boot/efi, /), Swap space" in page(viewer, "/disks/")
+    assert "Boots this host (/boot/efi, /), Swap space" in page(viewer, "/disks/")
 
 
 def test_nobody_is_led_to_use_a_free_disk_that_something_is_said_of(operator: Client) -> None:
@@ -164,7 +164,7 @@ def test_a_disk_that_is_gone_keeps_its_page_without_a_layout(viewer: Client) -> 
     watched(typical(), days=0)
     load(replace(typical(), disks=typical().disks[1:]))
     text = page(viewer, f"/disks/{typical().disks[0].key}/")
-    assert "This disk is gone from its host" in text
+    assert "This disk is missing from its host" in text
     assert "Persistent names" not in text
 
 
@@ -236,7 +236,7 @@ def test_the_disks_of_a_mirror_are_drawn_beside_each_other(viewer: Client) -> No
 
 def test_what_is_too_little_for_a_line_is_said_and_not_drawn(viewer: Client) -> None:
     load(typical())
-    words = "Too little was recorded in this time for a picture"
+    words = "Not enough data in this period for a chart"
     assert words in page(viewer, f"/disks/{hard_disk().key}/")
     answered(hard_disk())
     text = page(viewer, f"/disks/{hard_disk().key}/")

@@ -78,4 +78,4 @@ def test_the_page_says_why_the_line_is_broken(viewer: Client) -> None:
     now = watched(home_server(), days=0)
     disk = told(now, [WEAR_OUT], [WEAR_OUT], [PAGE_7])
     page = " ".join(viewer.get(f"/disks/{disk.key}/").content.decode().split())
-    assert "The line is broken where the disk began to tell its wear in another way" in page
+    assert "The line is broken where the disk began to report its wear in another way" in page

@@ -145,7 +145,7 @@ def test_a_single_log_that_somebody_mirrored_is_left_alone() -> None:
     inventory, sides = mirrored_log()
     answer = can_undo(RemoveVdev("tank", TANK, Role.LOG, LOG_GUID, sides[:1]), inventory)
     assert code_of(answer) == "vdev-changed"
-    assert "Undo first the run that added it" in str(answer)
+    assert "First undo the run that added that device" in str(answer)
 
 
 def test_caches_are_taken_out_even_if_sick() -> None:
