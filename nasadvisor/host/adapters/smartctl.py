@@ -137,7 +137,7 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
         is_hidden = any(words.lower() in said.lower() for words in HIDDEN) or disk.bus not in ANSWERING
         outcome = SweepOutcome.UNSUPPORTED if is_hidden else SweepOutcome.FAILED
         problem = (
-            Statement("smartctl-said", _("smartctl reported: “{answer}”."), {"answer": said}) if said else UNREADABLE
+            Statement("smartctl-said", _("smartctl reported “{answer}”."), {"answer": said}) if said else UNREADABLE
         )
         return Reply(outcome, output.code or int(ExitBit.COMMAND_FAILED), device_type, problem)
     return Reply(SweepOutcome.READ, output.code, device_type, text=output.stdout)

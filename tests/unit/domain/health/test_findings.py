@@ -293,8 +293,8 @@ def test_every_finding_can_be_told_from_the_others() -> None:
 
 def test_a_disk_that_did_not_answer_is_told_of_with_the_reason_or_that_nobody_knows_it() -> None:
     disk = Subject("Samsung 870 (S1)", "ata-S1", "S1", "log")
-    finding = unanswered(disk, Statement("said", "smartctl reported: “no”."))
-    assert str(finding) == "The disk Samsung 870 (S1) does not respond to health checks: smartctl reported: “no”."
+    finding = unanswered(disk, Statement("said", "smartctl reported “no”."))
+    assert str(finding) == "The disk Samsung 870 (S1) does not respond to health checks: smartctl reported “no”."
     assert (finding.subject, finding.place, finding.step) == ("S1", "ata-S1", NextStep.LOOK_AT_DISK)
     assert finding.why
     assert str(unanswered(disk, None)).endswith("reason unknown")

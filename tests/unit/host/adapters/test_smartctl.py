@@ -77,7 +77,7 @@ def test_a_disk_that_should_answer_and_does_not_has_failed() -> None:
     runner = FakeRunner({call(Bus.SATA, "sat"): said(2, "open: I/O error"), call(Bus.SATA): said(2, "open: I/O error")})
     reply = ask(runner, disk(Bus.SATA))
     assert reply.outcome is SweepOutcome.FAILED
-    assert str(reply.problem) == "smartctl reported: “open: I/O error”."
+    assert str(reply.problem) == "smartctl reported “open: I/O error”."
 
 
 def test_a_disk_that_hangs_is_asked_once() -> None:
