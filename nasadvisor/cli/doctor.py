@@ -87,7 +87,7 @@ DIFFER: Final = (
 SERVICES: Final = ("redis", "web", "console", "host")
 SERVICES_OF_A_JOINED_HOST: Final = ("host",)
 UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))
-STARTED_ANEW: Final = "systemd starts it anew after three minutes of that."
+STARTED_ANEW: Final = "systemd restarts it after three minutes."
 SET_CLOCK: Final = "Set the clock, for example, with chrony or systemd-timesyncd installed: timedatectl set-ntp true"
 _OF_DATES: Final = re.compile("certificate (?:is not yet valid|has expired)")
 LISTEN: Final = "/usr/lib/nasadvisor/manage listen --address NAME"
@@ -114,7 +114,7 @@ def checkup(
     for tool in missing:
         yield CheckResult("Programs", False, f"{tool} is missing. Install the package {PACKAGES[tool]}.")
     if not missing:
-        yield CheckResult("Programs", True, "all that are needed are installed.")
+        yield CheckResult("Programs", True, "all required programs are installed.")
     yield from _openzfs(machine)
     yield from _state(config.state_dir)
     if is_root:
@@ -177,7 +177,7 @@ def _state(directory: Path) -> Iterator[CheckResult]:
             pass
     except OSError as error:
         yield CheckResult(
-            "Journals", False, f"{place} cannot be written: {error.strerror}. Without journals nothing runs."
+            "Journals", False, f"{place} cannot be written: {error.strerror}. Without journals, no run can start."
         )
         return
     status = os.statvfs(place)
@@ -204,7 +204,7 @@ def _trouble_of(runner: Runner, root: Path, unit: str) -> str:
         return f"{unit} does not run. {see}"
     seconds = silent_for(runner, unit)
     if seconds:
-        return f"{unit} stands still: it last said {seconds} s ago that it is alive. {STARTED_ANEW} {see}"
+        return f"{unit} hangs: it last reported {seconds} s ago. {STARTED_ANEW} {see}"
     count, seconds = restarts(runner, unit)
     if count:
         return f"{unit} does not stay: systemd has started it again {count} ×, {seconds} s ago the last time. {see}"
@@ -224,8 +224,10 @@ def _console(access: ConsoleAccess) -> Iterator[CheckResult]:
             yield CheckResult(
                 "Time", False, f"by this host's clock the console's certificate is not valid. {SET_CLOCK}"
             )
-        sentence = f"{access.address} does not answer, or does not take this host any more: {error}."
-        yield CheckResult("Console", False, f"{sentence} Runs go on without it. A new token lets this host join again.")
+        sentence = f"{access.address} does not answer, or no longer accepts this host: {error}."
+        yield CheckResult(
+            "Console", False, f"{sentence} Runs continue without it. A new token lets this host join again."
+        )
         return
     yield CheckResult("Console", True, f"{access.address} takes this host as {access.node}.")
     yield from (CheckResult("Time", False, f"{each} {each.why}") for each in clock_findings(access.node, ahead))
@@ -266,7 +268,7 @@ def _answers(path: str, unit: str) -> CheckResult:
         return CheckResult("Redis", False, f"{path} does not answer: {error.strerror or error}. {start}")
     if answer.startswith(b"+PONG"):
         return CheckResult("Redis", True, f"answers at {path}.")
-    return CheckResult("Redis", False, f"{path} answers something else than Redis does. {start}")
+    return CheckResult("Redis", False, f"{path} answers, but not as Redis does. {start}")
 
 
 def _time(config: HostConfig, now: datetime) -> CheckResult:

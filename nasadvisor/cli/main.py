@@ -54,7 +54,7 @@ COMMANDS: Final = (
     Deferred(
         "advise",
         f"{_CLI}.evidence.verdicts:advise",
-        "Watch POOL and say whether a log or a cache would help. Run it while the pool does its work.",
+        "Watch POOL and say whether a log or a cache would help. Run it under the usual load.",
     ),
     Deferred(
         "probe",
@@ -74,7 +74,7 @@ COMMANDS: Final = (
     Deferred(
         "switching",
         f"{_CLI}.evidence.switching:switching",
-        "Prove what POOL's cache does: take it out of service and put it back at random hours, for three days.",
+        "Test POOL's cache: take it out of service and put it back at random times, for three days.",
     ),
     Deferred(
         "plan",
@@ -95,13 +95,13 @@ COMMANDS: Final = (
     Deferred(
         "undo",
         f"{_CLI}.change.runs:undo",
-        "Take a run back: remove what it added, delete its slices, restore the partition tables.",
+        "Undo a run: remove what it added, delete its slices, restore the partition tables.",
     ),
-    Deferred("finish", f"{_CLI}.change.runs:finish", "Do the rest of a run that a crash interrupted."),
+    Deferred("finish", f"{_CLI}.change.runs:finish", "Finish a run that a crash interrupted."),
     Deferred(
         "keep",
         f"{_CLI}.change.runs:keep",
-        "Keep a trial permanently. `undo` takes it back at any time.",
+        "Keep a trial permanently. `undo` still works at any time.",
     ),
     Deferred(
         "health",
@@ -116,7 +116,7 @@ COMMANDS: Final = (
     Deferred(
         "forecast",
         f"{_CLI}.health.forecasts:forecast",
-        "Forecast the wear of SSDs from their SMART readings, without looking at this host.",
+        "Forecast the wear of SSDs from SMART readings, without using this host.",
     ),
     Deferred(
         "explain",
@@ -136,7 +136,7 @@ COMMANDS: Final = (
     Deferred(
         "backup",
         f"{_CLI}.fleet.backup:backup",
-        "Write the console of this machine into FILE: its database, keys and settings. It goes on meanwhile.",
+        "Write the console of this machine into FILE: its database, keys and settings. It keeps running.",
     ),
     Deferred(
         "restore",

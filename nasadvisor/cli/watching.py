@@ -32,7 +32,7 @@ def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sam
     samples = [each for reading in readings for each in reading.samples if each.pool_guid == pool.guid]
     facts = [each for reading in readings for each in reading.facts if each.guid == pool.guid]
     if not samples or not facts:
-        raise Refusal(f"Pool {pool.name} could not be watched: it was not imported all the time. Nothing was changed.")
+        raise Refusal(f"Pool {pool.name} could not be watched: it was not imported throughout. Nothing was changed.")
     return merge(samples), facts[-1]
 
 

@@ -104,7 +104,7 @@ def status(ctx: click.Context) -> None:
 
 @main.command("add")
 @click.option("--pool", required=True, metavar="POOL", help="The pool's name.")
-@click.option("--log", multiple=True, metavar="SERIAL", help="An SSD for the log; twice for a mirror.")
+@click.option("--log", multiple=True, metavar="SERIAL", help="An SSD for the log; give it twice for a mirror.")
 @click.option("--cache", multiple=True, metavar="SERIAL", help="An SSD for the cache; several are striped.")
 @yes_option
 @click.pass_context
@@ -121,12 +121,12 @@ def add_disks(ctx: click.Context, pool: str, log: tuple[str, ...], cache: tuple[
     refusals: tuple[Refused, ...] = tuple(against(wish, picture, given))
     if refusals:
         raise Refusal("\n".join(map(str, refusals)))
-    click.echo(f"TrueNAS is asked for this; everything on the SSDs is erased:\n  {shown(wish, picture)}", err=True)
+    click.echo(f"TrueNAS will do this; everything on the SSDs is erased:\n  {shown(wish, picture)}", err=True)
     if not yes:
         _ask(f"Add them to pool {pool}?")
     record_id = str(uuid.uuid4())
     record = _attended(record_id, lambda: add(wish, record_id, _desk(office)))
-    click.echo(f"Added. To take it back: nasadvisor-truenas undo {record.id}")
+    click.echo(f"Added. To undo it: nasadvisor-truenas undo {record.id}")
 
 
 @main.command()
@@ -142,11 +142,11 @@ def undo(ctx: click.Context, record_id: str, yes: bool) -> None:
             warning = session.warning_with_undo
         if warning:
             click.echo(f"  Warning: {warning}", err=True)
-        _ask(f"Take it out of pool {record.pool_name}? TrueNAS wipes the SSDs {', '.join(record.disks)} afterwards.")
+        _ask(f"Remove it from pool {record.pool_name}? TrueNAS wipes the SSDs {', '.join(record.disks)} afterwards.")
     _, notes = _attended(record_id, lambda: take_back(record, _desk(office)))
     for note in notes:
         paragraph(str(note), "  Warning: ")
-    click.echo("Taken back.")
+    click.echo("Undone.")
 
 
 @main.command()
@@ -175,7 +175,7 @@ def _attended(record_id: str, work: Callable[[], Result]) -> Result:
     except NOTHING_CHANGED as error:
         raise Refusal(str(error)) from error
     except HostError as error:
-        way = f"To take back what came of it: nasadvisor-truenas undo {record_id}"
+        way = f"To undo its effects: nasadvisor-truenas undo {record_id}"
         raise Attention(f"{error}\n{way}") from error
 
 

@@ -43,7 +43,7 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     Raises:
         Refusal: nothing helps, nothing is fit, or the pool could not be watched.
     """
-    click.echo(f"Watching pool {pool.name} for {duration(seconds)}, which is all that this goes by …", err=True)
+    click.echo(f"Watching pool {pool.name} for {duration(seconds)}, the only data for this plan …", err=True)
     sample, facts = watch(services, pool, seconds, every=5)
     workload = workload_of(sample, facts)
     known = ProposalFacts(
@@ -135,7 +135,7 @@ class Wish:
             if self.log_size:
                 raise click.UsageError(f"--log-size does not go with {given[0]}: both sides have one size.")
         elif self.log and not self.log_size:
-            raise click.UsageError("Say how large each log slice shall be, for example --log-size 4G.")
+            raise click.UsageError("Set the size of each log slice, for example --log-size 4G.")
 
     def _stands_alone(self) -> bool:
         """Whether it takes something out and adds nothing.
@@ -148,7 +148,7 @@ class Wish:
         others = (self.mirror_existing_log, self.replace_log_side, self.replace_dead_log)
         is_more = self.log or self.cache or len(lone) > 1 or any(text is not None for text in others)
         if lone and is_more:
-            raise click.UsageError(f"{lone[0]} goes with no other SSD and with no other of these options.")
+            raise click.UsageError(f"{lone[0]} cannot be combined with another SSD or another of these options.")
         return bool(lone)
 
     def request(self, inventory: Inventory) -> PlanRequest:
@@ -191,18 +191,20 @@ class Wish:
     type=click.Choice([str(naming) for naming in Naming]),
     default=str(Naming.PARTUUID),
     show_default=True,
-    help="By which persistent names OpenZFS is given the slices.",
+    help="Which persistent names OpenZFS gets for the slices.",
 )
-@click.option("--use-free-space", is_flag=True, help="Also take SSDs that have partitions; only their free space.")
+@click.option("--use-free-space", is_flag=True, help="Also use SSDs with partitions; only their free space.")
 @click.option(
     "--mirror-existing-log", metavar="GUID|auto", help="Make an existing log a mirror with the one --log SSD."
 )
-@click.option("--replace-log-side", metavar="GUID|auto", help="Replace a log mirror's broken side with the --log SSD.")
+@click.option("--replace-log-side", metavar="GUID|auto", help="Replace a log mirror's failed side with the --log SSD.")
 @click.option(
-    "--replace-dead-log", metavar="GUID|auto", help="Take a dead log out first; the --log SSDs are the new one."
+    "--replace-dead-log", metavar="GUID|auto", help="Remove a failed log first; the --log SSDs become the new one."
 )
-@click.option("--remove-dead-log", metavar="GUID|auto", help="Take a log out of which no side works any more.")
-@click.option("--offline-cache", metavar="GUID|auto", help="Take a cache out of service; an undo puts it back.")
+@click.option("--remove-dead-log", metavar="GUID|auto", help="Remove a log of which no side works.")
+@click.option(
+    "--offline-cache", metavar="GUID|auto", help="Take a cache out of service; an undo puts it back into service."
+)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the plan here.")
 @json_option
 @click.pass_context
@@ -254,7 +256,7 @@ def _check_together(ctx: click.Context, recommended: str | None) -> None:
         raise click.UsageError("--seconds needs --recommended.")
     extra = [f"--{name.replace('_', '-')}" for name in ctx.params if name in typed and name not in WITH_RECOMMENDED]
     if recommended and extra:
-        raise click.UsageError(f"--recommended chooses SSDs and sizes itself. Leave out {', '.join(extra)}.")
+        raise click.UsageError(f"--recommended chooses the SSDs and sizes. Omit {', '.join(extra)}.")
 
 
 def make_plan_for(request: PlanRequest, inventory: Inventory) -> Plan:
@@ -287,11 +289,11 @@ def _broken_side(pool: Pool, text: str) -> BrokenSide:
     """The broken side of a mirrored log, by guid; with "auto", the first there is."""
     found = broken_log_sides(pool)
     if not found:
-        raise Refusal(f"Pool {pool.name} has no mirrored log of which one side is broken and another works.")
+        raise Refusal(f"Pool {pool.name} has no mirrored log with one failed side and one working side.")
     sides = found if text == "auto" else [each for each in found if each.side.guid == text]
     if not sides:
         listed = _listed([each.side for each in found])
-        raise Refusal(f"Pool {pool.name} has no broken log side with the guid {text}. It has: {listed}.")
+        raise Refusal(f"Pool {pool.name} has no failed log side with the guid {text}. It has: {listed}.")
     return sides[0]
 
 

@@ -12,7 +12,7 @@ from nasadvisor.domain.change.runs import Run, RunState, Step, StepState
 
 TITLES: Final = {
     RunState.UNDOING: "Taking it back:",
-    RunState.PUTTING_BACK: "A step failed. Taking back what was done:",
+    RunState.PUTTING_BACK: "A step failed. Reverting the completed steps:",
 }
 
 

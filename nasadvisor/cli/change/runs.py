@@ -31,18 +31,18 @@ from nasadvisor.host.evidence.switching import end_before_undo
 from nasadvisor.stored.documents import DocumentError, from_json, to_document
 
 AFTER_APPLY: Final = {
-    RunState.APPLIED: (ExitCode.DONE, "Applied. To take it back: nasadvisor undo {id}"),
+    RunState.APPLIED: (ExitCode.DONE, "Applied. To undo it: nasadvisor undo {id}"),
     RunState.REFUSED: (ExitCode.REFUSED, "Refused. Nothing was changed."),
-    RunState.PUT_BACK: (ExitCode.PUT_BACK, "A step failed. What had been done was taken back."),
+    RunState.PUT_BACK: (ExitCode.PUT_BACK, "A step failed. The completed steps were reverted."),
 }
 AFTER_UNDO: Final = {
     RunState.UNDONE: (ExitCode.DONE, "Undone."),
     RunState.APPLIED: (ExitCode.REFUSED, "The undo was refused. Nothing was changed."),
 }
 AFTER_KEEP: Final = {
-    RunState.APPLIED: (ExitCode.DONE, "Kept. It stays until somebody undoes it: nasadvisor undo {id}"),
+    RunState.APPLIED: (ExitCode.DONE, "Kept. It stays until you undo it: nasadvisor undo {id}"),
 }
-UNCLEAR: Final = (ExitCode.ATTENTION, "This needs attention. See it with: nasadvisor show {id}")
+UNCLEAR: Final = (ExitCode.ATTENTION, "This needs attention. Details: nasadvisor show {id}")
 
 yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 run_argument = click.argument("run_id", metavar="RUN")
@@ -51,9 +51,7 @@ run_argument = click.argument("run_id", metavar="RUN")
 @click.command()
 @click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @yes_option
-@click.option(
-    "--erase-unrecognised", is_flag=True, help="Agree to erase data that no tool recognises, where the plan says so."
-)
+@click.option("--erase-unrecognised", is_flag=True, help="Agree to erase unrecognised data that the plan names.")
 @click.option(
     "--trial",
     "trial_s",
@@ -93,7 +91,7 @@ def apply(
 @json_option
 @click.pass_context
 def undo(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
-    """Take a run back: remove what it added, delete its slices, restore the partition tables."""
+    """Undo a run: remove what it added, delete its slices, restore the partition tables."""
     services = services_for(ctx)
     if not yes:
         run = show_run(services.run_host(), run_id)
@@ -110,7 +108,7 @@ def undo(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
-    """Do the rest of a run that a crash interrupted."""
+    """Finish a run that a crash interrupted."""
     services = services_for(ctx)
     if not yes:
         run = show_run(services.run_host(), run_id)
@@ -125,7 +123,7 @@ def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def keep(ctx: click.Context, run_id: str, as_json: bool) -> None:
-    """Keep a trial permanently. `undo` takes it back at any time."""
+    """Keep a trial permanently. `undo` still works at any time."""
     services = services_for(ctx)
     run = keep_run(services.run_host(), run_id, who())
     services.report(run.id)
@@ -157,7 +155,7 @@ def ask_first(question: str, *told: str) -> None:
         Refusal: somebody said no.
     """
     if not sys.stdin.isatty():
-        raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
+        raise Misuse("There is no terminal for the confirmation. To confirm, add --yes.")
     for line in told:
         click.echo(line, err=True)
     if not click.confirm(question, err=True):
@@ -231,7 +229,7 @@ def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool)
 
 
 @click.command()
-@click.option("--in-place", is_flag=True, help="Only those that have left something here, by their records.")
+@click.option("--in-place", is_flag=True, help="List only runs that have left something on this host.")
 @json_option
 @click.pass_context
 def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
@@ -283,7 +281,7 @@ def said_of_trial(run: Run) -> str:
     if run.trial is None:
         return ""
     if run.trial.kept_at:
-        return f"On trial it was kept by {run.trial.kept_by} at {minute_of(run.trial.kept_at)} UTC."
+        return f"Kept after its trial by {run.trial.kept_by} at {minute_of(run.trial.kept_at)} UTC."
     if run.is_on_trial:
         return (
             f"On trial until {minute_of(run.trial.until)} UTC: then the service nasadvisor-host takes it back; if the "
@@ -297,9 +295,9 @@ def said_of_trial(run: Run) -> str:
             f"changed. It is not tried again by itself: undo it, or keep it with: nasadvisor keep {run.id}"
         )
     if run.trial.ended_at:
-        return f"Its trial ended at {minute_of(run.trial.ended_at)} UTC, and it was taken back by itself from then on."
+        return f"Its trial ended at {minute_of(run.trial.ended_at)} UTC, and it was reverted automatically."
     if run.state is RunState.INTERRUPTED and not run.trial.until:
-        return "Its trial begins when it is finished. Until then nothing happens by itself."
+        return "Its trial begins when it is finished. Until then, nothing happens automatically."
     return ""
 
 
@@ -331,4 +329,4 @@ def _print_end(run: Run) -> None:
     if run.can_finish:
         click.echo(f"To do the rest: nasadvisor finish {run.id}")
     if run.can_undo:
-        click.echo(f"To take it back: nasadvisor undo {run.id}")
+        click.echo(f"To undo it: nasadvisor undo {run.id}")

@@ -17,13 +17,13 @@ from nasadvisor.stored.documents import to_document
 
 @click.command()
 @click.argument("pool", metavar="POOL")
-@minutes_option("How long to follow reads. A day tells more than an hour.")
+@minutes_option("How long to trace reads. A day tells more than an hour.")
 @json_option
 @click.pass_context
 def curve(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:
     """Trace reads and predict the hit rate for each cache size. Needs bpftrace.
 
-    Run it while the pool does its work. Nothing is written, and no content is looked at: only which blocks are read.
+    Run it under the usual load. Nothing is written, and no content is looked at: only which blocks are read.
     What it says is a prediction.
     """
     services = services_for(ctx)

@@ -21,4 +21,4 @@ def minutes_option(help_text: str) -> Callable[[FC], FC]:
 
 def say_what_is_followed(what: str, pool: Pool, minutes: int) -> None:
     """So that nobody takes an hour of silence for a program that hangs. On stderr, so that an answer stays alone."""
-    click.echo(f"Following the {what} of pool {pool.name} for {duration(minutes * MINUTE_S)} …", err=True)
+    click.echo(f"Tracing the {what} of pool {pool.name} for {duration(minutes * MINUTE_S)} …", err=True)

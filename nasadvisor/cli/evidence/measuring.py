@@ -25,13 +25,13 @@ from nasadvisor.stored.documents import to_document
 
 @click.command()
 @click.argument("pool", metavar="POOL")
-@minutes_option("How long to follow them. Take an hour in which the pool is busy.")
+@minutes_option("How long to trace them. Choose an hour in which the pool is busy.")
 @json_option
 @click.pass_context
 def commits(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:
     """Record POOL's synchronous writes for replay with `probe --disk`. Needs bpftrace.
 
-    Run it while the pool does its work. No content is looked at: only how large each block of the ZIL is, when it comes
+    Run it under the usual load. No content is looked at: only how large each block of the ZIL is, when it comes
     and how long it takes. The busiest minutes are kept on this host until the next trace.
     """
     services = services_for(ctx)
@@ -46,13 +46,13 @@ def commits(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:
 
 
 def _print_trace(found: CommitTrace) -> None:
-    heading(f"Commits of pool {found.pool_name}, followed for {duration(found.seconds)}")
+    heading(f"Commits of pool {found.pool_name}, traced for {duration(found.seconds)}")
     paragraph(
         f"{rate(found.blocks_per_s)} blocks/s went to the ZIL, {size_text(found.written_bytes)} in all: "
-        f"{terabytes_text(found.bytes_per_year)} in a year like this."
+        f"{terabytes_text(found.bytes_per_year)} per year at this rate."
     )
     if not found.is_enough:
-        paragraph("That is too little to be replayed on an SSD. Follow them when the pool is busier.")
+        paragraph("That is too little to replay on an SSD. Trace them when the pool is busier.")
         return
     count, blocks = len(found.busiest.sizes), found.busiest
     paragraph(
@@ -60,7 +60,7 @@ def _print_trace(found: CommitTrace) -> None:
         f"at once at most. On the pool a block and its flush took {milliseconds(found.p50_ns)} (median), "
         f"{milliseconds(found.p99_ns)} (99 in 100)."
     )
-    paragraph(f"What a blank SSD makes of them: nasadvisor probe {found.pool_name} --disk DISK")
+    paragraph(f"To replay them on a blank SSD: nasadvisor probe {found.pool_name} --disk DISK")
 
 
 def print_replayed(found: Replayed) -> None:
@@ -77,16 +77,16 @@ def print_replayed(found: Replayed) -> None:
     paragraph(
         f"{kept}: {found.blocks} blocks, {found.most_at_once} at once at most, came within "
         f"{duration(max(found.recorded_s, 1))} and took {duration(max(found.played_s, 1))}. "
-        f"As a log it would be written {terabytes_text(found.bytes_per_year)} in a year like this."
+        f"As a log, it would take {terabytes_text(found.bytes_per_year)} of writes per year at this rate."
     )
 
 
 STAGES: Final = {
-    Stage.LOOK: "Looking whether the pool is quiet",
+    Stage.LOOK: "Checking whether the pool is quiet",
     Stage.PROBE: "Writing to the pool",
     Stage.FILL: "Filling the fast cache of the SSD",
-    Stage.TEST: "Writing to the SSD as to a log",
-    Stage.REPLAY: "Writing your own commits to the SSD",
+    Stage.TEST: "Writing a log workload to the SSD",
+    Stage.REPLAY: "Replaying your commits on the SSD",
 }
 
 
@@ -137,14 +137,14 @@ def cleaned_up(services: Services) -> MeasureHost:
     """The host as measurements see it, after what interrupted ones left is gone, which is told."""
     host = services.measure_host()
     for removed in clean_up(host):
-        click.echo(f"Removed what an interrupted measurement left: {removed}", err=True)
+        click.echo(f"Removed the remains of an interrupted measurement: {removed}", err=True)
     return host
 
 
 def _ask(pool: Pool, disk: Disk | None) -> None:
     """Consent, naming what is written to."""
-    on_pool = f"Pool {pool.name}: a dataset of at most 2 GiB is made, written to and destroyed."
-    on_disk = (f"SSD {disk.label}: it is written to for some minutes, which wears it a little.",) if disk else ()
+    on_pool = f"Pool {pool.name}: a dataset of at most 2 GiB is created, written to and destroyed."
+    on_disk = (f"SSD {disk.label}: some minutes of writing, which wear it slightly.",) if disk else ()
     ask_first("Measure now?", on_pool, *on_disk)
 
 
@@ -193,7 +193,7 @@ def _print_figures(figures: tuple[FioFigures, ...]) -> None:
 def _print_predictions(predictions: tuple[Prediction, ...]) -> None:
     heading("Expected with a log on this SSD")
     if not predictions:
-        paragraph("Nothing can be predicted: the pool's own latency could not be read while it was probed.")
+        paragraph("No prediction: the pool's own latency could not be read during the measurement.")
         return
     rows = (
         (

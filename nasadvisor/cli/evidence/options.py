@@ -40,7 +40,7 @@ def print_options(options: OptionsTable) -> None:
         for each in (*row.beside, *row.missing):
             paragraph(str(each), "      ")
         if row.option not in (Option.NOTHING, Option.PROPERTY, Option.MEMORY):
-            paragraph(f"Can be lost: {row.lost} Can be taken back: {row.back}", "      ")
+            paragraph(f"Could be lost: {row.lost} Reversible: {row.back}", "      ")
 
 
 def options_document(options: OptionsTable) -> dict[str, Any]:

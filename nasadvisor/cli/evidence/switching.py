@@ -24,7 +24,7 @@ from nasadvisor.stored.documents import to_document
 
 @click.command()
 @click.argument("pool", metavar="POOL")
-@click.option("--start", is_flag=True, help="Begin. The service nasadvisor-host carries it out.")
+@click.option("--start", is_flag=True, help="Start it. The service nasadvisor-host carries it out.")
 @click.option("--stop", is_flag=True, help="End it now and put the cache back into service.")
 @click.option("--pairs", type=int, default=USUAL_PAIRS, show_default=True, help="How many pairs of periods, 8 to 240.")
 @click.option(
@@ -35,7 +35,7 @@ from nasadvisor.stored.documents import to_document
     type=TrialLength(),
     default=USUAL_SETTLE_S,
     metavar="TIME",
-    help="How much after each switch does not count, e.g. 20m; half a period at most.",
+    help="How much time after each switch to ignore, e.g. 20m; at most half a period.",
 )
 @yes_option
 @json_option
@@ -51,7 +51,7 @@ def switching(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Prove what POOL's cache does: take it out of service and put it back at random hours, for three days.
+    """Test POOL's cache: take it out of service and put it back at random times, for three days.
 
     Nothing on it is lost, and at the end it is in service. Without an option: how it stands, and what it says by now.
     Exit code 5 if a cache could not be put back.

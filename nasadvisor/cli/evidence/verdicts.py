@@ -45,7 +45,7 @@ PROGRAMS_SHOWN = 12
 @click.option(
     "--every", type=click.IntRange(1, 600), default=5, show_default=True, help="Seconds between two readings."
 )
-@click.option("--programs", is_flag=True, help="Then trace which programs of this host wait. Needs bpftrace.")
+@click.option("--programs", is_flag=True, help="Then trace which programs on this host wait. Needs bpftrace.")
 @click.option(
     "--metadata",
     is_flag=True,
@@ -56,7 +56,7 @@ PROGRAMS_SHOWN = 12
     type=click.IntRange(SHORTEST_S // MINUTE_S, LONGEST_S // MINUTE_S),
     default=60,
     show_default=True,
-    help="With --metadata: when to give up counting.",
+    help="With --metadata: when to stop counting.",
 )
 @click.option(
     "--price",
@@ -79,7 +79,7 @@ def advise(
     prices: dict[Option, Price],
     as_json: bool,
 ) -> None:
-    """Watch POOL and say whether a log or a cache would help. Run it while the pool does its work."""
+    """Watch POOL and say whether a log or a cache would help. Run it under the usual load."""
     services = services_for(ctx)
     inventory = services.inventory()
     chosen = find_pool(inventory, pool)
@@ -116,7 +116,9 @@ def advise(
     print_shopping(to_buy, costs)
     click.echo()
     seen = duration(workload.seconds)
-    paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
+    paragraph(
+        f"This covers only these {seen}. The web interface collects data all the time and judges a whole day.", ""
+    )
 
 
 def _tested(services: Services, pool: Pool) -> SsdTime:
@@ -168,7 +170,7 @@ def _print_verdict(verdict: Verdict) -> None:
     heading(f"{NAMES[verdict.device]}: {ANSWERS[verdict.answer]}")
     paragraph(str(verdict.rule))
     if verdict.wait_s:
-        paragraph(f"Watch for another {duration(verdict.wait_s)} while the pool does its work.")
+        paragraph(f"Watch for another {duration(verdict.wait_s)} under the usual load.")
     for step in verdict.before:
         paragraph(f"First: {step}")
     for fact in verdict.beside:
@@ -182,7 +184,7 @@ def _print_verdict(verdict: Verdict) -> None:
 def _print_datasets(workload: Workload) -> None:
     heading("Who writes")
     if not workload.datasets:
-        paragraph("Nobody wrote or read anything.")
+        paragraph("Nothing was written or read.")
         return
     rows = (
         (
@@ -227,7 +229,7 @@ def _wait_of(program: WaitingProgram) -> str:
 
 
 def _print_sizes(known: Known) -> None:
-    heading("Sizes, if you add one")
+    heading("Sizes for a new log or cache")
     log, cache = known.log_size, known.cache_size
     paragraph(f"Log: {size_text(log.size_bytes)}, {log.because}")
     if cache:
@@ -235,12 +237,10 @@ def _print_sizes(known: Known) -> None:
 
 
 def _print_ingest(ingest: Ingest) -> None:
-    heading("What they would write a day")
+    heading("Expected writes per day")
     paragraph(f"Each side of a log: {gigabytes_text(ingest.log)}.")
-    limit = gigabytes_text(ingest.cache_limit)
-    paragraph(
-        f"One cache: {gigabytes_text(ingest.cache)}, as the ARC lets go now; {limit} at the feed limit, at the most."
-    )
+    cache, limit = gigabytes_text(ingest.cache), gigabytes_text(ingest.cache_limit)
+    paragraph(f"One cache: {cache} at the current ARC eviction rate; {limit} at most, at the feed limit.")
     if ingest.cache_fills_s:
         paragraph(f"At that it takes {duration(ingest.cache_fills_s)} to fill.")
-    paragraph("Several caches share that. The preview in the web pages says what it does to the wear of each SSD.")
+    paragraph("Several caches share that. The preview in the web interface shows the effect on the wear of each SSD.")

@@ -106,7 +106,7 @@ def put_back(place: ConsoleFiles, source: Path, *, force: bool, keep_settings: b
         raise Refusal(f"The console runs. {NOTHING} First: systemctl stop {' '.join(running)}")
     before, fresh = _beside(place, "before-restore"), _beside(place, "restored")
     if before.exists():
-        raise Refusal(f"{before} is left from an earlier restore. {NOTHING} Remove it if all is well.")
+        raise Refusal(f"{before} remains from an earlier restore. {NOTHING} Remove it if everything works.")
     if not place.state.is_dir() or os.path.ismount(place.state):
         raise Refusal(f"{place.state} is no folder that can be replaced. {NOTHING}")
     with _folder_beside(place) as folder:
@@ -183,7 +183,7 @@ def _give_to(folder: Path, user: int, group: int) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @json_option
 def backup(file: Path, as_json: bool) -> None:
-    """Write the console of this machine into FILE: its database, keys and settings. It goes on meanwhile."""
+    """Write the console of this machine into FILE: its database, keys and settings. It keeps running."""
     place = here()
     try:
         manifest = save(place, file, load_environment())
@@ -194,23 +194,25 @@ def backup(file: Path, as_json: bool) -> None:
         return
     names = ", ".join(kept.name for kept in manifest.files)
     click.echo(f"{file} has the console of {manifest.node}: {names}.")
-    click.echo("It holds secrets: the keys, the digests of passwords, and what hosts trust. Only root can read it.")
+    click.echo(
+        "It holds secrets: keys, password digests, and the certificates that hosts trust. Only root can read it."
+    )
     click.echo("The journals of runs are not in it: they belong to each host (/var/lib/nasadvisor/host).")
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
-@click.option("--force", is_flag=True, help="Replace a console that has users.")
-@click.option("--keep-settings", is_flag=True, help="Leave /etc/nasadvisor/environment as it is.")
+@click.option("--force", is_flag=True, help="Replace a console that already has users.")
+@click.option("--keep-settings", is_flag=True, help="Keep the existing /etc/nasadvisor/environment.")
 @json_option
 def restore(file: Path, force: bool, keep_settings: bool, as_json: bool) -> None:
     """Restore the console from FILE (all or nothing). Its services must be stopped."""
     try:
         before = put_back(here(), file, force=force, keep_settings=keep_settings)
     except (OSError, sqlite3.Error) as error:
-        raise Refusal(f"{error}. The console is as it was.") from error
+        raise Refusal(f"{error}. The console is unchanged.") from error
     if as_json:
         click.echo(json.dumps({"before": str(before), "start": START}))
         return
-    click.echo(f"The console is that of {file}. What was there is in {before}; remove it once all is well.")
+    click.echo(f"The console is that of {file}. The previous one is in {before}; remove it once everything works.")
     click.echo(f"To begin: {START}")

@@ -114,7 +114,7 @@ def unpack(source: Path, manifest: Manifest, folder: Path) -> None:
                     file.write(block)
                 os.fsync(file.fileno())
     if kept_in(folder) != manifest.files:
-        raise Refusal(f"{source} is damaged: its files are not those that it names. Nothing was changed.")
+        raise Refusal(f"{source} is damaged: its files differ from its list of files. Nothing was changed.")
 
 
 def _opened(source: Path) -> tarfile.TarFile:

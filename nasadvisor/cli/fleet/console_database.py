@@ -136,7 +136,7 @@ class Postgresql:
             with as_user(*self.owner), psycopg.connect(_plain(self.url)) as connection:
                 yield connection
         except psycopg.Error as error:
-            raise Refusal(f"PostgreSQL refuses: {error}. The database is as it was.") from error
+            raise Refusal(f"PostgreSQL refuses: {error}. The database is unchanged.") from error
 
 
 def database_of(settings: Mapping[str, str], state: Path, owner: tuple[int, int], runner: Runner) -> Database:

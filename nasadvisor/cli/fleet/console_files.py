@@ -91,7 +91,7 @@ def _names_in(folder: int) -> list[str]:
 
 def _read(path: Path, folder: int) -> bytes:
     if not can_be_kept(path.name):
-        raise Refusal(f"{path} has a name that no backup keeps. No backup was made. Remove it if it is of no use.")
+        raise Refusal(f"{path} has a name that no backup keeps. No backup was made. Remove it if it is not needed.")
     descriptor = _opened(path, _FILE, folder, "file")
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -101,7 +101,7 @@ def _read(path: Path, folder: int) -> bytes:
     finally:
         os.close(descriptor)
     if len(data) > MIB:
-        raise Refusal(f"{path} is larger than any file of the console. No backup was made. See who has written it.")
+        raise Refusal(f"{path} is larger than any file of the console. No backup was made. Find out who wrote it.")
     return data
 
 

@@ -41,7 +41,7 @@ class ConsolePlace(click.ParamType[ConsoleAddress]):
 @click.command()
 @click.argument("console", type=ConsolePlace())
 @click.argument("token")
-@click.option("--watch-only", is_flag=True, help="This host refuses whatever the console asks it to change.")
+@click.option("--watch-only", is_flag=True, help="This host refuses every change that the console requests.")
 @json_option
 @click.pass_context
 def join(ctx: click.Context, console: ConsoleAddress, token: str, watch_only: bool, as_json: bool) -> None:
@@ -60,7 +60,7 @@ def join(ctx: click.Context, console: ConsoleAddress, token: str, watch_only: bo
         paragraph(f"{finding} {finding.why}", "WARNING  ")
     click.echo(f"This host joined the console at {console} as {node}. To begin, run:")
     click.echo(f"  {RESTART}")
-    click.echo("The pages are on the console now. To stop those on this host:")
+    click.echo("The web interface is now on the console. To stop the one on this host:")
     click.echo(f"  {UNNEEDED}")
 
 
@@ -74,5 +74,5 @@ def leave(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"left": True}))
         return
-    click.echo("This host left its console. Remove it there under Settings as well. To be done, run:")
+    click.echo("This host left its console. Remove it there under Settings as well. To finish, run:")
     click.echo(f"  {RESTART}")

@@ -120,8 +120,8 @@ def _without_tls(settings: Mapping[str, str], port: str) -> PageCheck:
     wish = "NASADVISOR_TLS=no" if asked_for_plain(settings) else left_to_others(settings)
     if not wish:
         return PageCheck(False, f"port {port} answers without TLS, and no setting asks for that. See why with: {LOG}")
-    sentence = f"port {port} answers without TLS, for {wish} is set: whoever is between can read passwords unless a "
-    return PageCheck(True, f"{sentence}proxy in front has TLS.")
+    sentence = f"port {port} answers without TLS, for {wish} is set: anyone in between can read passwords unless a "
+    return PageCheck(True, f"{sentence}proxy in front provides TLS.")
 
 
 @click.command(hidden=True)

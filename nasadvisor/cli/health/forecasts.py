@@ -37,7 +37,7 @@ class BadLineError(ValueError):
 @click.command()
 @click.option("--jsonl", is_flag=True, help="Read requests from standard input, write answers to standard output.")
 def forecast(jsonl: bool) -> None:
-    """Forecast the wear of SSDs from their SMART readings, without looking at this host.
+    """Forecast the wear of SSDs from SMART readings, without using this host.
 
     Each line of input is one drive:
     {"drive": ID, "history": [{"hours": H, "smartctl": {…}}, …], "predict_hours": H2}. "smartctl" is the output of

@@ -39,7 +39,7 @@ class LoadLine:
 
 @click.command()
 @click.argument("pool", metavar="[POOL]", required=False)
-@click.option("--pdf", type=click.Path(path_type=Path, dir_okay=False), help="Write health as it is now to a PDF.")
+@click.option("--pdf", type=click.Path(path_type=Path, dir_okay=False), help="Write the current health to a PDF.")
 @json_option
 @click.pass_context
 def report(ctx: click.Context, pool: str | None, pdf: Path | None, as_json: bool) -> None:

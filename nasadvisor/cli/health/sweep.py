@@ -141,7 +141,7 @@ def _print(found: Health) -> None:
     for finding in found.findings:
         paragraph(str(finding), MARKS[finding.level])
     if not found.findings:
-        click.echo("Nothing needs a look.")
+        click.echo("Nothing needs attention.")
     heading("Disks")
     heads = ("MODEL", "SERIAL", "STATE", "USED", "WRITTEN", "TEMP", "HOURS", "ERRORS")
     table(heads, (_row(disk) for disk in found.disks), "<<<>>>>>")
@@ -183,8 +183,8 @@ th, td { border-bottom: .3pt solid #bbb; padding: 1.2mm 2mm 1.2mm 0; vertical-al
 """
 
 SILENT: Final = {
-    "asleep": "was asleep and was left asleep",
-    "unsupported": "tells nothing of its health",
+    "asleep": "was asleep and was not woken",
+    "unsupported": "reports no health data",
     "failed": "did not answer",
 }
 """Why nothing is known of a disk now, by how asking it went (`sweep.SweepOutcome`)."""
@@ -207,13 +207,13 @@ def page(found: dict[str, Any]) -> str:
     ]
     ssds = [_ssd(each) for each in found["disks"] if not each["is_rotational"]]
     hard_disks = [_hard_disk(each) for each in found["disks"] if each["is_rotational"]]
-    unseen = "".join(f"<br>Not looked at: {escape(each)}" for each in gaps(found))
+    unseen = "".join(f"<br>Not checked: {escape(each)}" for each in gaps(found))
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>NAS Advisor</title><style>{STYLE}</style>"
         f"</head><body><h1>{escape(found['node'])}</h1><p class='sub'>NAS Advisor, {escape(found['read_at'])}</p>"
         f"<div class='verdict'><strong>{escape(verdict(found))}</strong>"
         f"<div class='sub'>Pools and disks asked {escape(found['read_at'])}.{unseen}</div></div>"
-        f"<h2>What needs a look</h2>{_html_table(('Level', 'What'), findings) if findings else '<p>Nothing.</p>'}"
+        f"<h2>Needs attention</h2>{_html_table(('Level', 'What'), findings) if findings else '<p>Nothing.</p>'}"
         f"<h2>Pools</h2>{_html_table(('Pool', 'State', 'Used', 'Last scrub', 'Damaged files'), pools)}"
         f"<h2>SSDs</h2>{_html_table(SSD_HEADS, ssds)}<h2>Hard disks</h2>{_html_table(HARD_DISK_HEADS, hard_disks)}"
         f"<p class='sub'>{SIDEEND}</p></body></html>"
@@ -225,7 +225,7 @@ def verdict(found: dict[str, Any]) -> str:
     worst = next((each for each in found["findings"] if each["level"] != Level.INFO), None)
     if worst:
         return f"{str(worst['level']).capitalize()}: {worst['text']}"
-    return "No open alerts, but some checks are incomplete." if gaps(found) else "Nothing needs a look."
+    return "No open alerts, but some checks are incomplete." if gaps(found) else "Nothing needs attention."
 
 
 def gaps(found: dict[str, Any]) -> list[str]:

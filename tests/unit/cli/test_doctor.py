@@ -136,7 +136,7 @@ def test_a_service_that_stands_still_does_not_count_as_one_that_runs(
     install(tmp_path)
     machine = replace(HEALTHY, runner=FakeRunner(told_by_systemd(console=said_alive(75))))
     (finding,) = problems(config, machine, pages)
-    assert finding.sentence.startswith("nasadvisor-console.service stands still: it last said 75 s ago that")
+    assert finding.sentence.startswith("nasadvisor-console.service hangs: it last reported 75 s ago.")
 
 
 def started(restarts: int, seconds_ago: float) -> str:
@@ -398,5 +398,5 @@ def test_the_exit_code_tells_whether_there_are_problems(
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)
     assert result.exit_code == code
-    assert "OK       Programs: all that are needed are installed." in result.stdout
+    assert "OK       Programs: all required programs are installed." in result.stdout
     assert ("PROBLEM" in result.stdout) is (code != 0)

@@ -61,6 +61,6 @@ def test_each_command_of_manage_that_is_named_is_one() -> None:
 
 def test_commands_are_found_however_they_are_marked() -> None:
     assert list(commands_in("Run `zpool clear {pool}` first.")) == ["zpool clear {pool}"]
-    assert list(commands_in("To take it back: nasadvisor undo {id}.")) == ["nasadvisor undo {id}"]
+    assert list(commands_in("To undo it: nasadvisor undo {id}.")) == ["nasadvisor undo {id}"]
     assert list(commands_in("systemctl restart nasadvisor-host")) == ["systemctl restart nasadvisor-host"]
     assert list(commands_in("zdb had not read all of it.")) == []

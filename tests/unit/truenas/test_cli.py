@@ -87,7 +87,7 @@ def test_undo_takes_it_back(truenas: StandIn, office: Office) -> None:
     run(office, *ADD, "--yes")
     record = office.desk.records.all()[0]
     result = run(office, "undo", record.id, "--yes")
-    assert (result.exit_code, result.stdout) == (0, "Taken back.\n")
+    assert (result.exit_code, result.stdout) == (0, "Undone.\n")
     assert office.desk.records.all()[0].state is RecordState.TAKEN_BACK
 
 
@@ -139,7 +139,7 @@ def test_undo_on_a_version_outside_the_range_warns_and_adding_is_refused(truenas
     result = run(office, "undo", office.desk.records.all()[0].id, "--yes")
     assert result.exit_code == 0
     assert "Warning: This undo is on TrueNAS 27.0.0" in result.stdout
-    assert "Taken back." in result.stdout
+    assert "Undone." in result.stdout
     assert run(office, *ADD, "--yes").exit_code == 3
 
 

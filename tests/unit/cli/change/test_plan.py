@@ -96,7 +96,7 @@ def test_a_serial_that_two_disks_have_is_ambiguous(shell: Shell) -> None:
     ("options", "sentence"),
     [
         (("--pool", "tank"), "Say which SSDs to use"),
-        (("--pool", "tank", "--log", "N1"), "Say how large each log slice shall be"),
+        (("--pool", "tank", "--log", "N1"), "Set the size of each log slice"),
         (("--pool", "tank", "--log-size", "4G", "--cache", "N1"), "--log-size needs --log"),
         (("--pool", "tank", "--log", "N1", "--log-size", "big"), "'big' is not a size"),
         (("--pool", "tank", "--cache", "N1", "--reserve", "95%"), "'95%' is not a share"),
@@ -120,7 +120,7 @@ def test_what_makes_no_sense_is_a_usage_error(shell: Shell, options: tuple[str, 
         (("--pool", "tank", "--log", "N1", "--mirror-existing-log", "auto"), "has no log that could become a mirror"),
         (
             ("--pool", "tank", "--log", "N1", "--replace-log-side", "auto"),
-            "no mirrored log of which one side is broken",
+            "no mirrored log with one failed side",
         ),
     ],
 )
@@ -272,7 +272,7 @@ def test_a_cache_is_taken_out_of_service_by_its_guid_or_as_the_only_one(shell: S
     ("options", "code", "said"),
     [
         (("--offline-cache", "7"), 3, "no cache with the guid 7. It has: 41"),
-        (("--offline-cache", "auto", "--cache", "N2"), 2, "goes with no other SSD"),
+        (("--offline-cache", "auto", "--cache", "N2"), 2, "cannot be combined with another SSD"),
     ],
 )
 def test_which_cache_is_taken_out_of_service_must_be_clear(
@@ -320,10 +320,13 @@ def test_a_log_that_is_not_dead_is_refused_with_its_way_out(shell: Shell, option
     ("options", "said"),
     [
         (("--remove-dead-log", "7"), "Say which log of pool tank. It has: 61"),
-        (("--remove-dead-log", "auto", "--log", "N2"), "goes with no other SSD"),
-        (("--remove-dead-log", "auto", "--replace-dead-log", "auto"), "--remove-dead-log goes with no other SSD"),
+        (("--remove-dead-log", "auto", "--log", "N2"), "cannot be combined with another SSD"),
+        (
+            ("--remove-dead-log", "auto", "--replace-dead-log", "auto"),
+            "--remove-dead-log cannot be combined with another SSD",
+        ),
         (("--replace-dead-log", "auto", "--cache", "N2"), "needs an SSD for the new log"),
-        (("--replace-dead-log", "auto", "--log", "N2"), "how large each log slice"),
+        (("--replace-dead-log", "auto", "--log", "N2"), "size of each log slice"),
     ],
 )
 def test_what_becomes_of_a_dead_log_must_be_clear(shell: Shell, options: tuple[str, ...], said: str) -> None:

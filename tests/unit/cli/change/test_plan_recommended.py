@@ -93,9 +93,9 @@ def test_an_ssd_that_a_platform_forbids_is_left_out(busy: Shell) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--log", "N1", "--log-size", "4G"), "Leave out --log, --log-size."),
-        (("--reserve", "20%"), "Leave out --reserve."),
-        (("--pool", "tank"), "Leave out --pool."),
+        (("--log", "N1", "--log-size", "4G"), "Omit --log, --log-size."),
+        (("--reserve", "20%"), "Omit --reserve."),
+        (("--pool", "tank"), "Omit --pool."),
     ],
 )
 def test_ssds_and_sizes_are_not_chosen_beside_it(busy: Shell, options: tuple[str, ...], sentence: str) -> None:

@@ -85,7 +85,7 @@ def test_without_a_terminal_and_without_yes_it_does_not_apply(shell: Shell, plan
     before = shell.inventory
     result = shell.run("apply", plan_file, stdin="y\n")
     assert result.exit_code == 2
-    assert "Add --yes" in result.stderr
+    assert "To confirm, add --yes." in result.stderr
     assert shell.inventory == before
 
 
@@ -151,7 +151,7 @@ def test_a_failed_step_is_put_back_and_ends_with_exit_code_4(
     result = shell.run("apply", plan_file, "--yes")
     assert result.exit_code == 4
     assert "I/O error" in " ".join(result.stdout.split())
-    assert "taken back" in result.stdout
+    assert "were reverted" in result.stdout
     assert shell.inventory.fingerprint == before
 
 
@@ -336,9 +336,9 @@ def test_keep_ends_the_trial_and_tells_the_console(shell: Shell, plan_file: Path
     assert answer["trial_until"]
     kept = shell.run("keep", answer["run"])
     assert kept.exit_code == 0
-    assert "Kept. It stays until somebody undoes it" in kept.stdout
+    assert "Kept. It stays until you undo it" in kept.stdout
     assert shell.reported[-1] == answer["run"]
-    assert "it was kept by" in shell.run("show", answer["run"]).stdout
+    assert "Kept after its trial by" in shell.run("show", answer["run"]).stdout
     assert "on trial" not in shell.run("runs").stdout
     assert shell.json("keep", answer["run"])["trial_until"] == ""
 
@@ -349,11 +349,11 @@ def test_keep_ends_the_trial_and_tells_the_console(shell: Shell, plan_file: Path
         (
             RunState.APPLIED,
             Trial(60, AT, kept_by="anna", kept_at=AT),
-            "On trial it was kept by anna at 2026-08-25 20:15",
+            "Kept after its trial by anna at 2026-08-25 20:15",
         ),
         (RunState.APPLIED, Trial(60, AT), "On trial until 2026-08-25 20:15 UTC"),
         (RunState.APPLIED, Trial(60, AT, ended_at=AT), "but it could not be taken back and nothing was changed"),
-        (RunState.UNDONE, Trial(60, AT, ended_at=AT), "and it was taken back by itself from then on"),
+        (RunState.UNDONE, Trial(60, AT, ended_at=AT), "and it was reverted automatically"),
         (RunState.INTERRUPTED, Trial(60), "Its trial begins when it is finished"),
         (RunState.REFUSED, Trial(60), ""),
         (RunState.APPLIED, None, ""),

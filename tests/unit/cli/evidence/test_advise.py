@@ -129,7 +129,7 @@ def test_a_price_that_is_none_is_a_mistake_and_nothing_is_watched(busy: Shell, p
 def test_it_says_what_a_log_and_a_cache_would_write_a_day(busy: Shell) -> None:
     output = " ".join(busy.run("advise", "tank").output.split())
     assert "Each side of a log: 106.2 GB." in output
-    assert "14495.5 GB at the feed limit" in output
+    assert "14495.5 GB at most, at the feed limit" in output
 
 
 def test_in_json_it_says_what_they_would_write_a_day(busy: Shell) -> None:
@@ -159,7 +159,7 @@ def test_a_pool_that_was_exported_meanwhile_is_said_so(shell: Shell) -> None:
     shell.sampler = Recorded(sync_writers(seconds=5), facts())
     result = shell.run("advise", "archive")
     assert result.exit_code == 3
-    assert "not imported all the time" in result.output
+    assert "not imported throughout" in result.output
 
 
 def traced() -> WaitingPrograms:

@@ -79,7 +79,7 @@ def test_commits_that_were_followed_are_replayed_on_the_ssd(quiet: Shell) -> Non
     assert "replayed on this SSD" not in quiet.run(*args).output
     keep_commits(quiet.root / "commits", simulated_commits(TANK, "tank", "2026-11-21T20:00:00+00:00", 3600))
     said = " ".join(quiet.run(*args).output.split())
-    assert "Writing your own commits to the SSD" in said
+    assert "Replaying your commits on the SSD" in said
     assert "took 0.20 ms (median), 0.20 ms (99 in 100); on the pool it was" in said
     assert "The SSD kept up: 3000 blocks" in said
     assert "As a log, it would take 34.7 TB of writes per year at this rate." in said

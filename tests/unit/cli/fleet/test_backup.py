@@ -103,7 +103,7 @@ def test_a_console_with_users_is_replaced_by_force_only(saved: Path, tmp_path: P
     refused(place, saved, "has 3 users")
     put_back(place, saved, force=True, keep_settings=False)
     assert len(names(place)) == 3
-    refused(place, saved, "left from an earlier restore", force=True)
+    refused(place, saved, "remains from an earlier restore", force=True)
 
 
 def test_a_console_that_runs_is_not_replaced(saved: Path, tmp_path: Path) -> None:

@@ -52,16 +52,16 @@ def test_it_writes_a_report_to_print(shell: Shell, tmp_path: Path) -> None:
     result = shell.run("report", "--pdf", tmp_path / "report.pdf")
     assert result.exit_code == 0, result.output
     words = " ".join(" ".join(each.extract_text() for each in PdfReader(tmp_path / "report.pdf").pages).split())
-    assert "Warning: Pool archive is DEGRADED" in words.partition("What needs a look")[0]
+    assert "Warning: Pool archive is DEGRADED" in words.partition("Needs attention")[0]
     assert "WDC WD40EFRX" in words.partition("Hard disks")[2]
 
 
 def test_the_report_says_all_is_well_only_where_every_disk_answered(shell: Shell) -> None:
     found = json.loads(well(shell).run("health", "--json").stdout)
-    assert verdict(found) == "Nothing needs a look."
+    assert verdict(found) == "Nothing needs attention."
     found["disks"][0]["outcome"] = "asleep"
     assert verdict(found) == "No open alerts, but some checks are incomplete."
-    assert f"Not looked at: WDC WD40EFRX {found['disks'][0]['serial']} was asleep and was left asleep." in page(found)
+    assert f"Not checked: WDC WD40EFRX {found['disks'][0]['serial']} was asleep and was not woken." in page(found)
 
 
 def test_a_report_that_cannot_be_written_is_a_sentence(shell: Shell, tmp_path: Path) -> None:
