@@ -137,7 +137,7 @@ class TestRisks:
         erased, blank = gist.erased[0], gist.blank[0]
         page = text(operator.get(f"/plans/{stored.id}/"))
         assert f"The data on {erased} that no tool here recognises." in page
-        assert re.search(rf"Nothing: {re.escape(blank)} is blank", page)
+        assert re.search(rf"Nothing: {re.escape(blank)} was blank", page)
 
     def test_the_gain_that_is_expected_stands_beside_what_is_added(self, operator: Client) -> None:
         known = PoolWaiting(Waits(Wait(1800, 3600, 7200), NO_WAIT), Relief(Waiting.COMMITS, 0.5, 0.9), None)

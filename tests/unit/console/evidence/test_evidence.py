@@ -93,7 +93,7 @@ def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Cli
     table = text[text.index('id="options"') : text.index('class="verdicts"')]
     rows = dict(re.findall(r'<tr class="option-([a-z-]+)">(.*?)</tr>', table))
     assert list(rows)[:2] == ["nothing", "log"]
-    folded = dict(re.findall(r"<dt>([A-Z][a-z ]+?) <.*?</dt> <dd>(.*?)</dd>", table))
+    folded = dict(re.findall(r"<dt>([A-Z][\w -]+?) <.*?</dt> <dd>(.*?)</dd>", table))
     assert len(rows) + len(folded) == len(Option)
     assert rows["nothing"].count("option-today") == 2
     assert re.search(r"\d+ [a-z]+ to \d+ [a-z]+ less waiting a day", rows["log"])

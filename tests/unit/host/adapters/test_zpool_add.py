@@ -53,4 +53,4 @@ def test_only_what_is_missing_is_named() -> None:
     with pytest.raises(DryRunDiffers) as error:
         check_dry_run(f"{HEAD}\ttank\n\t  x\n\tcache\n\t  {ONE}\n", CACHE)
     assert LOG.sides[0].path not in str(error.value)
-    assert f"put {LOG.sides[1].path} under cache" in str(error.value)
+    assert f"did not place {LOG.sides[1].path} under cache" in str(error.value)
