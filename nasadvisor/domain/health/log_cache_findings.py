@@ -193,8 +193,8 @@ def _about_caches(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "cache-missing",
             _(
-                "A cache of pool {pool} is not working: {devices}. Nothing is lost, but reads are slower. Remove it "
-                "with `zpool remove {pool} {guid}` and add a new one."
+                "A cache of pool {pool} has failed or is gone: {devices}. Nothing is lost, but reads are slower. "
+                "Remove it with `zpool remove {pool} {guid}` and add a new one."
             ),
             {"pool": pool.name, "devices": named(gone, inventory), "guid": gone[0].guid},
             Level.WARNING,
