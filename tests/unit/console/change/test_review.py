@@ -67,7 +67,7 @@ class TestReview:
         page = text(operator.get(f"/plans/{plan_of(operator, cache_size='100G').id}/"))
         labels = "Samsung SSD 960 EVO 500GB (N1) and Samsung SSD 960 EVO 500GB (N2)"
         assert f"Log mirrored across 2 slices of 4 GiB; 2 × 100 GiB cache on {labels}" in page
-        assert f"Nothing: {labels} were blank when their host was read <time" in page
+        assert f"Nothing: {labels} were blank when read <time" in page
         assert "About 150 MiB for the headers of a full cache" in page
         assert "the writes of this pool have not been monitored" in page
         assert "A permanent empty entry (a hole) in place of the log; the commands in the pool&#x27;s history" in page
@@ -93,7 +93,7 @@ class TestReview:
         stored = plan_of(operator)
         Node.objects.update(inventory_read_at=timezone.now() - timedelta(hours=3))
         assert re.search(
-            r"were blank when their host was read <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/"))
+            r"were blank when read <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/"))
         )
 
     def test_an_unknown_plan_is_not_found(self, operator: Client) -> None:
