@@ -48,7 +48,7 @@ def memory_row(known: Known) -> OptionRow:
     """What more memory for the ARC would answer: off the curve, else what the ghost lists say of about one more ARC."""
     judged, relief, more_bytes = _judged_memory(known)
     is_known = relief is not None and not judged.wait_s
-    is_open = judged.answer is Answer.CANNOT_TELL and is_known
+    is_open = judged.answer is Answer.CANNOT_TELL and (is_known or judged.rule.code == "option-memory-open")
     return OptionRow(
         Option.MEMORY,
         judged.answer,
@@ -132,6 +132,10 @@ def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
         answer = Answer.HELPS if point.served >= GHOSTS_HELP else Answer.LITTLE
         return judged_on(known, answer, because), relief, point.more_bytes
     share, more = own_ghost_share(known.workload), known.workload.sample.levels.arc_target_bytes
+    if not share:
+        template = _("The OpenZFS counters do not show whether {more} more for the ARC would serve reads of this pool.")
+        because = Statement("option-memory-open", template, {"more": size_text(more)})
+        return judged_on(known, Answer.CANNOT_TELL, because), None, 0
     template = _("About {more} more for the ARC would serve at least {share} of the reads that now go to the disks.")
     because = Statement("option-memory", template, {"more": size_text(more), "share": percent(share)})
     answer = Answer.HELPS if share >= GHOSTS_HELP else Answer.CANNOT_TELL  # of still more memory they tell nothing

@@ -92,9 +92,7 @@ class TestReview:
     def test_a_host_that_was_read_long_ago_is_not_said_to_be_looked_at_just_now(self, operator: Client) -> None:
         stored = plan_of(operator)
         Node.objects.update(inventory_read_at=timezone.now() - timedelta(hours=3))
-        assert re.search(
-            r"were blank when read <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/"))
-        )
+        assert re.search(r"were blank when read <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/")))
 
     def test_an_unknown_plan_is_not_found(self, operator: Client) -> None:
         assert operator.get("/plans/7f0c2a4e-0000-4000-8000-000000000001/").status_code == 404

@@ -295,6 +295,15 @@ def test_of_a_limit_that_was_read_where_the_counters_were_not_it_is_said_how_its
     assert [each.code for each in found.missing] == ["option-set-and-see"]
 
 
+def test_where_no_dropped_block_can_be_of_this_pool_nothing_is_said_of_more_memory() -> None:
+    sample = readers()
+    of_others = replace(sample, pool=replace(sample.pool, arc_reads=sample.pool.arc_reads // 5))
+    found = row(Option.MEMORY, known(of_others))
+    assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "option-memory-open")
+    assert (found.relief, found.cost) == (None, None)
+    assert [each.code for each in found.missing] == ["option-follow-reads"]
+
+
 def test_an_ssd_that_was_not_tested_is_told_by_its_kind() -> None:
     found = row(Option.LOG, known(sync_writers()))
     assert [str(each.name) for each in found.kinds] == [
