@@ -80,8 +80,8 @@ def warnings_for_target(disk: Disk, pool: Pool) -> Iterator[Finding]:
             },
             Level.WARNING,
             explanation=_(
-                "The ashift of a pool is set when the pool is created. An SSD that works in smaller units wears less "
-                "as its log."
+                "NAS Advisor gives a new device the ashift of the existing vdevs. An SSD that works in smaller units "
+                "wears less as a log of this pool."
             ),
         )
 

@@ -293,9 +293,9 @@ def TableChanged(disk: Disk) -> Refused:
 
 
 def SectorTooLarge(disk: Disk, pool: Pool) -> Refused:
-    """The ashift of a pool is the smallest unit that it writes, as a power of two, and none of its devices can have
-    larger sectors. It was set when the pool was created and cannot be changed. Some NVMe SSDs can be set to sectors of
-    512 bytes with `nvme format`, which erases them.
+    """The ashift of a device is the smallest unit that OpenZFS writes to it, as a power of two, and its sectors cannot
+    be larger. NAS Advisor gives a new device the ashift of the existing vdevs, and it cannot be changed afterwards.
+    Some NVMe SSDs can be set to sectors of 512 bytes with `nvme format`, which erases them.
     """
     return Refused(
         "sector-too-large",
