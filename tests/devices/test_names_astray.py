@@ -71,20 +71,18 @@ def applied(bench: Bench, ssd: LoopDisk) -> tuple[Plan, dict[int, str]]:
     return plan, before
 
 
-@pytest.mark.parametrize("template", ["Clear and delete", "Restore the partition table"], ids=["delete", "restore"])
+@pytest.mark.parametrize("code", ["delete-slice", "restore-table"])
 def test_no_other_ssd_loses_a_partition_or_its_table(
     machine: LoopMachine,
     bench: Bench,
     ssd: LoopDisk,
     other: LoopDisk,
     applied: tuple[Plan, dict[int, str]],
-    template: str,
+    code: str,
 ) -> None:
     plan, before = applied
     theirs = other.digest()
-    watch = astray_at(
-        machine, ssd, other, lambda run, number: run.undo_steps[number].what.template.startswith(template)
-    )
+    watch = astray_at(machine, ssd, other, lambda run, number: run.undo_steps[number].what.code == code)
     bench.undo(plan, watch)
     assert machine.udev.astray
     assert other.changed(theirs) == []
