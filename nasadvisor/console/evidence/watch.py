@@ -39,8 +39,8 @@ TESTS_LOOKED_AT = 5
 class Watched:
     """A pool with what its samples say.
 
-    `ssd` is the time of the one that was tested last. `first_at` is the beginning of the oldest sample that counts,
-    `last_at` the end of the newest, in seconds since 1970.
+    `curve` was drawn in that time. `ssd` is the time of the one that was tested last. `first_at` is the beginning of
+    the oldest sample that counts, `last_at` the end of the newest, in seconds since 1970.
     """
 
     facts: PoolFacts
@@ -49,6 +49,7 @@ class Watched:
     cache: Verdict
     log_size: Recommendation
     cache_size: Recommendation | None
+    curve: CacheCurve | None
     ssd: SsdTime
     first_at: int
     last_at: int
@@ -78,19 +79,15 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     if not samples:
         return None
     facts, sample, ssd = series.facts, merge(samples), ssd_tested_for(series)
-    workload = workload_of(sample, facts)
+    workload, curve = workload_of(sample, facts), _curve_since(series, now - timedelta(seconds=WATCHED_S))
     return Watched(
         facts=facts,
         workload=workload,
         log=judge_log(workload, facts, HISTORY, ssd),
-        cache=with_curve(
-            judge_cache(workload, facts, HISTORY),
-            _curve_since(series, now - timedelta(seconds=WATCHED_S)),
-            workload.sample.levels.arc_most_bytes,
-            HISTORY,
-        ),
+        cache=with_curve(judge_cache(workload, facts, HISTORY), curve, workload.sample.levels.arc_most_bytes, HISTORY),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
+        curve=curve,
         ssd=ssd,
         first_at=samples[0].at - int(samples[0].seconds),
         last_at=sample.at,
@@ -135,8 +132,7 @@ def keep_answers(now: datetime) -> None:
     for series in SampledPool.objects.all():
         seen = watched(series, now)
         if seen:
-            curve = _curve_since(series, now - timedelta(seconds=WATCHED_S))
-            waiting = options_of(known_of(seen, None, curve, None)).in_short
+            waiting = options_of(known_of(seen, None, seen.curve, None)).in_short
             answers = _kept("log", seen.log, seen.last_at) | _kept("cache", seen.cache, seen.last_at)
             SampledPool.objects.filter(pk=series.pk).update(**answers, waiting_document=to_document(waiting))
 

@@ -99,8 +99,7 @@ def stream_share(arc: ArcActivity) -> float:
 
 def read_waiting_share(workload: Workload) -> float:
     """How much of the time somebody waits for a read of this pool that the ARC missed (more than 1 if several do)."""
-    misses_per_s = workload.sample.arc.demand_misses / workload.seconds if workload.seconds else 0.0
-    return misses_per_s * workload.misses_share * workload.read_ns / 1e9
+    return workload.missed_reads_per_s * workload.read_ns / 1e9
 
 
 def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:

@@ -227,8 +227,8 @@ def waits_of(workload: Workload) -> Waits:
     writing = workload.commits * workload.writing_share / days
     bounds_ns = (commit.low_ns, commit.likely_ns, commit.high_ns) if commit else None
     commits = Wait(*(writing * each / 1e9 for each in bounds_ns)) if bounds_ns else None
-    misses = workload.sample.arc.demand_misses * workload.misses_share / days
-    reads = Wait(*(misses * workload.quantile_of_reads_ns(share) / 1e9 for share in (0.25, 0.5, 0.75)))
+    missed = workload.missed_reads_per_s * DAY_S
+    reads = Wait(*(missed * workload.quantile_of_reads_ns(share) / 1e9 for share in (0.25, 0.5, 0.75)))
     return Waits(commits if writing else NO_WAIT, reads)
 
 

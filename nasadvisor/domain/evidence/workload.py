@@ -178,6 +178,11 @@ class Workload:
         return min(own / misses, 1.0)
 
     @property
+    def missed_reads_per_s(self) -> float:
+        """Reads that programs wait for, that the ARC missed and that can be this pool's."""
+        return self.sample.arc.demand_misses * self.misses_share / self.seconds if self.seconds else 0.0
+
+    @property
     def read_ns(self) -> float:
         """How long a read that the ARC missed takes, median."""
         return self.quantile_of_reads_ns(0.5)

@@ -75,6 +75,7 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
             cache=verdicts[Device.CACHE],
             log_size=Recommendation(2 * GIB, WAITS, is_measured=True),
             cache_size=Recommendation(75 * GIB, WAITS, is_measured=True),
+            curve=None,
             ssd=UNKNOWN_SSD,
             first_at=0,
             last_at=60,
