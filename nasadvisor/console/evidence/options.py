@@ -6,7 +6,7 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.wording.statements import localized, unbroken
+from nasadvisor.console.wording.statements import time_text
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.options import (
     NAMES,
@@ -18,7 +18,6 @@ from nasadvisor.domain.evidence.options import (
     Waiting,
     Waits,
 )
-from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 
 WIDTH: Final = 100.0
@@ -64,7 +63,7 @@ class ShownOptions:
 def drawn(table: OptionsTable) -> ShownOptions:
     """Every row against one length: all that programs wait for today."""
     waits = table.waits
-    with_gain = sorted((row for row in table.rows if not _brings_nothing(row)), key=lambda row: _place_of(row, waits))
+    with_gain = sorted((row for row in table.rows if not _brings_nothing(row)), key=lambda row: _sort_key(row, waits))
     return ShownOptions(
         rows=tuple(_shown(row, waits) for row in with_gain),
         without=tuple(_shown(row, waits) for row in table.rows if _brings_nothing(row)),
@@ -79,7 +78,7 @@ def _brings_nothing(row: OptionRow) -> bool:
     return row.answer in (Answer.NO, Answer.LITTLE) and not row.relief and not row.is_there
 
 
-def _place_of(row: OptionRow, waits: Waits) -> tuple[float, ...]:
+def _sort_key(row: OptionRow, waits: Waits) -> tuple[float, ...]:
     """Sorts rows; those that are alike keep the order of the table, the cheapest first."""
     if row.option is Option.NOTHING:
         return (-1.0,)
@@ -131,7 +130,7 @@ def gain_words(relief: Relief | None, waits: Waits) -> str:
     if relief is None or not waits.of(relief.of):
         return ""
     whole = waits.of(relief.of)
-    low, high = _time(whole * relief.low), None if relief.high is None else _time(whole * relief.high)
+    low, high = time_text(whole * relief.low), None if relief.high is None else time_text(whole * relief.high)
     if high is None:
         return _("at least %(low)s less waiting a day") % {"low": low} if relief.low else ""
     if not relief.low:
@@ -143,11 +142,7 @@ def gain_words(relief: Relief | None, waits: Waits) -> str:
 
 def _about(wait: Wait) -> str:
     """What is likely, with its bounds where they read differently."""
-    low, likely, high = (_time(each) for each in (wait.low_s, wait.likely_s, wait.high_s))
+    low, likely, high = (time_text(each) for each in (wait.low_s, wait.likely_s, wait.high_s))
     if low == high:
         return _("%(likely)s a day") % {"likely": likely}
     return _("%(likely)s a day (%(low)s to %(high)s)") % {"likely": likely, "low": low, "high": high}
-
-
-def _time(seconds: float) -> str:
-    return unbroken(localized(duration(seconds)))

@@ -24,10 +24,9 @@ from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.console.web.sanitise import cells
-from nasadvisor.console.wording.statements import localized, unbroken
+from nasadvisor.console.wording.statements import time_text
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare
-from nasadvisor.domain.evidence.options import Waiting
 from nasadvisor.domain.evidence.switched import CacheSwitching
 from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.units import DAY_S, HOUR_S, size_text
@@ -94,26 +93,17 @@ class Report:
         return template % {name: _figure(value) for name, value in slower.items()}
 
     @property
-    def is_promise_kept(self) -> bool | None:
-        """Whether the log took away at least what was expected for certain; None where one of them is not known."""
-        promised, taken = self.stored.promised, self.comparison.taken_away
-        if promised is None or promised.log is None or taken is None or not self.stored.run.plan.request.log_disks:
-            return None
-        return taken >= promised.log.low
-
-    @property
     def promise_words(self) -> str:
         """What was expected of the log and what it took away at the same load; "" where one of them is not known."""
-        promised, taken, is_kept = self.stored.promised, self.comparison.taken_away, self.is_promise_kept
-        if is_kept is None or promised is None or taken is None:
+        promised, taken = self.stored.promised, self.comparison.taken_away
+        if promised is None or promised.log is None or taken is None or not self.stored.run.plan.request.log_disks:
             return ""
         template = (
             _("Expected: %(expected)s. Measured at the same load: %(measured)s less. The promise was kept.")
-            if is_kept
+            if taken >= promised.log.low
             else _("Expected: %(expected)s. Measured at the same load: %(measured)s less, not as much as expected.")
         )
-        measured_s = max(taken, 0.0) * promised.waits.of(Waiting.COMMITS)
-        measured = unbroken(localized(duration(measured_s)))
+        measured = time_text(max(taken, 0.0) * promised.waits.of(promised.log.of))
         return template % {"expected": gain_words(promised.log, promised.waits), "measured": measured}
 
 

@@ -98,9 +98,8 @@ def verdict_badges_of(series: SampledPool | None, now: datetime) -> tuple[Verdic
         missing_s = HISTORY.yes_s - (_watched_s(series, now) if series else 0)
         return (_waiting(_("Log and cache"), missing_s),)
     waiting = series.waiting
-    log_gain, cache_gain = (
-        (gain_words(waiting.log, waiting.waits), gain_words(waiting.cache, waiting.waits)) if waiting else ("", "")
-    )
+    log_gain = gain_words(waiting.log, waiting.waits) if waiting else ""
+    cache_gain = gain_words(waiting.cache, waiting.waits) if waiting else ""
     return (
         *((_waiting_badge(waiting.waits),) if waiting else ()),
         _verdict_badge(Device.LOG, series.log_answer, series.log_rule, series.log_due_at, now, log_gain),

@@ -24,9 +24,9 @@ from nasadvisor.console.health.sweeps import KNOWN_WORDS
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.wording.badges import Badge, badge_of_state
 from nasadvisor.console.wording.explain import BLANKS, address_of
-from nasadvisor.console.wording.statements import lead_from, localized, marked, said, said_below, unbroken
+from nasadvisor.console.wording.statements import lead_from, localized, marked, said, said_below, time_text, unbroken
 from nasadvisor.domain.change.actions import Argv
-from nasadvisor.domain.figures import duration, milliseconds, percent, rate
+from nasadvisor.domain.figures import milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import Guest, guest_of
 from nasadvisor.domain.health.wear.forecast import Spread, tbw_clock
 from nasadvisor.domain.statements import Finding, Statement
@@ -226,7 +226,7 @@ def ago(moment: datetime | str | None) -> SafeString:
 @register.filter
 def span(seconds: float) -> str:
     """A length of time in the unit that fits."""
-    return unbroken(localized(duration(seconds)))
+    return time_text(seconds)
 
 
 @register.filter

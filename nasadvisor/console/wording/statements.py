@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Finding, NextStep, Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, Json, from_document
 
@@ -60,6 +61,11 @@ def marked(text: str, words: Callable[[str], str] = str, code: Callable[[str], s
 def unbroken(text: str) -> str:
     """A text whose figures stay in one line with their units."""
     return _BEFORE_UNIT.sub("\u00a0", text)
+
+
+def time_text(seconds: float) -> str:
+    """A length of time in the unit that fits, in the language that is on."""
+    return unbroken(localized(duration(seconds)))
 
 
 def _with_whole_options(command: str) -> str:

@@ -61,7 +61,7 @@ class Gist:
     stays: tuple[str | Promise, ...]
 
 
-def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None = None, waiting: PoolWaiting | None = None) -> Gist:
+def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None, waiting: PoolWaiting | None) -> Gist:
     """The lines of a plan against the inventory it was made for."""
     disks = [disk for key in plan.request.disks if (disk := inventory.disk(key))]
     erased = {action.disk_key for action in plan.erasures}

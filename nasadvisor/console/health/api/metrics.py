@@ -200,9 +200,11 @@ def _waiting() -> Iterator[Family]:
     pools = SampledPool.objects.exclude(waiting_document=None).select_related("node").defer(*LARGE)
     for series in pools:
         found = series.waiting
-        for cause in Waiting if found else ():
+        if found is None:  # kept by another release
+            continue
+        for cause in Waiting:
             labels = {"node": series.node.name, "pool": series.name, "guid": series.guid, "cause": cause.value}
-            waiting.add(labels_text(labels), found.waits.of(cause) if found else 0.0)
+            waiting.add(labels_text(labels), found.waits.of(cause))
     yield waiting
 
 

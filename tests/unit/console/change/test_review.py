@@ -131,7 +131,7 @@ class TestRisks:
     ) -> None:
         show(host, with_disk(home_server(), NVME1, unrecognised_at=4096))
         stored = plan_of(operator)
-        gist = gist_of(stored.plan, with_disk(home_server(), NVME1, unrecognised_at=4096))
+        gist = gist_of(stored.plan, with_disk(home_server(), NVME1, unrecognised_at=4096), None, None)
         erased, blank = gist.erased[0], gist.blank[0]
         page = text(operator.get(f"/plans/{stored.id}/"))
         assert f"The data on {erased} that no tool here recognises." in page
