@@ -150,7 +150,8 @@ def _begun(descriptor: int, piece: Slice, disk: Disk) -> Iterator[Signature]:
     gap = [(place, piece.start_bytes - place) for place in before[:1]]
     glances = {place: tuple(_glances(place, places, size)) for place in sorted(places)}
     announce_reads(descriptor, (*gap, *chain.from_iterable(glances.values())))
-    if _shows(descriptor, gap, path):
+    is_asked_before = _shows(descriptor, gap, path)
+    if is_asked_before:
         yield from (found for place in before for found in _recognised(descriptor, place, size, path))
     shown = {place for place, parts in glances.items() if _shows(descriptor, parts, path)}
     for place in glances:
@@ -158,7 +159,8 @@ def _begun(descriptor: int, piece: Slice, disk: Disk) -> Iterator[Signature]:
             yield from _recognised(descriptor, place, size, path)
         if place in shown:
             yield from _copies(descriptor, place, size, path)
-    if piece.start_bytes in shown:  # JFS and btrfs begin with zeros, so what shows here may begin right before it
+    if piece.start_bytes in shown and not is_asked_before:
+        # JFS and btrfs begin with zeros: what shows here may begin right before it.
         near = (place for place in before if place > piece.start_bytes - _GLANCES[0][1])
         yield from (found for place in near for found in _recognised(descriptor, place, size, path))
 
