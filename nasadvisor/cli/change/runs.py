@@ -77,7 +77,7 @@ def apply(
         click.echo(f"This runs on pool {plan.pool_name}:", err=True)
         for argv in plan_commands(plan):
             click.echo(f"  {command_line(argv)}", err=True)
-        back = f", and take it back after {duration(trial_s)} unless it is kept" if trial_s else ""
+        back = f" and revert it after {duration(trial_s)} unless it is kept" if trial_s else ""
         stays = cannot_be_undone(plan) if trial_s else ()
         ask_first(f"Apply it to pool {plan.pool_name}{back}?", *map(str, stays))
     with _uninterrupted(), _attention_if_begun(services, plan.id):
@@ -95,7 +95,7 @@ def undo(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
     services = services_for(ctx)
     if not yes:
         run = show_run(services.run_host(), run_id)
-        ask_first(f"Take run {run.id} on pool {run.plan.pool_name} back?")
+        ask_first(f"Undo run {run.id} on pool {run.plan.pool_name}?")
     with _uninterrupted(), _attention_if_begun(services, run_id):
         end_before_undo(services.switch_host(), run_id, Progress(services.report))
         run = undo_run(services.run_host(), run_id, who(), Progress(services.report))
@@ -112,7 +112,7 @@ def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
     services = services_for(ctx)
     if not yes:
         run = show_run(services.run_host(), run_id)
-        ask_first(f"Do the rest of run {run.id} on pool {run.plan.pool_name}?")
+        ask_first(f"Finish run {run.id} on pool {run.plan.pool_name}?")
     with _uninterrupted(), _attention_if_begun(services, run_id):
         run = finish_run(services.run_host(), run_id, who(), Progress(services.report))
     _end(run, AFTER_APPLY, as_json)
