@@ -26,7 +26,7 @@ from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.console.web.sanitise import cells
 from nasadvisor.console.wording.statements import time_text
 from nasadvisor.domain.change.runs import Run, RunState
-from nasadvisor.domain.evidence.comparison import Comparison, compare
+from nasadvisor.domain.evidence.comparison import Comparison, Difference, compare
 from nasadvisor.domain.evidence.switched import CacheSwitching
 from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.units import DAY_S, HOUR_S, size_text
@@ -94,15 +94,21 @@ class Report:
 
     @property
     def promise_words(self) -> str:
-        """What was expected of the log and what it took away at the same load; "" where one of them is not known."""
+        """What was expected of the log and what it took away at the same load; "" where one of them is not known.
+
+        A promise is kept if nothing less than what was certain is gone, and that is more than chance.
+        """
         promised, taken = self.stored.promised, self.comparison.taken_away
         if promised is None or promised.log is None or taken is None or not self.stored.run.plan.request.log_disks:
             return ""
-        template = (
-            _("Expected: %(expected)s. Measured at the same load: %(measured)s less. The promise was kept.")
-            if taken >= promised.log.low
-            else _("Expected: %(expected)s. Measured at the same load: %(measured)s less, not as much as expected.")
-        )
+        if taken < promised.log.low:
+            template = _(
+                "Expected: %(expected)s. Measured at the same load: %(measured)s less, not as much as expected."
+            )
+        elif promised.log.low and self.comparison.outcome is Difference.FASTER:
+            template = _("Expected: %(expected)s. Measured at the same load: %(measured)s less. The promise was kept.")
+        else:
+            template = _("Expected: %(expected)s. Measured at the same load: %(measured)s less.")
         measured = time_text(max(taken, 0.0) * promised.waits.of(promised.log.of))
         return template % {"expected": gain_words(promised.log, promised.waits), "measured": measured}
 

@@ -225,6 +225,19 @@ def test_what_was_expected_of_a_log_stands_beside_what_it_took(
     assert words in Report(trial, found, (), now, now, ()).promise_words.replace("\N{NO-BREAK SPACE}", " ")
 
 
+@pytest.mark.parametrize(("least", "outcome"), [(0.0, Difference.FASTER), (0.5, Difference.NO_DIFFERENCE)])
+def test_no_promise_is_called_kept_that_was_for_nothing_certain_or_may_be_chance(
+    trial: StoredRun, least: float, outcome: Difference
+) -> None:
+    promised = PoolWaiting(Waits(Wait(1800, 3600, 7200), NO_WAIT), Relief(Waiting.COMMITS, least, 0.9), None)
+    trial.promised_document = to_document(promised)
+    before, after = (Figures(600, 60, 1e6, each, 1, 1, 1, 1, 1, 1) for each in (16e6, 4e6))
+    found = Comparison(outcome, before, after, (1,), (9, 9), 0.001, Gain(1, 4, 10))
+    now = timezone.now()
+    words = Report(trial, found, (), now, now, ()).promise_words.replace("\N{NO-BREAK SPACE}", " ")
+    assert words.endswith("Measured at the same load: 45 min less.")
+
+
 def test_nothing_is_said_of_a_promise_that_nobody_made(trial: StoredRun) -> None:
     assert trial.promised is None
     now = timezone.now()
