@@ -32,14 +32,23 @@ from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.smart.self_tests import self_tests_in
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import RANK, Level
-from nasadvisor.stored.documents import Json, to_document, unpack
+from nasadvisor.stored.documents import Json, from_document, to_document, unpack
 from nasadvisor.stored.packing import DiskReading
 
 RAW_KEPT = 8
 """Newest answers of each disk that are kept as they came: two days at the usual interval."""
 
 
-def store_answers(node_name: str, part: Answers, _document: Json) -> None:
+def store_answers(node_name: str, document: Json) -> None:
+    """Keep a part of a sweep's answers as a host sent it.
+
+    Raises:
+        DocumentError: it is no such part.
+    """
+    keep_answers(node_name, from_document(Answers, document), document)
+
+
+def keep_answers(node_name: str, part: Answers, _document: Json) -> None:
     """Keep a part of a sweep's answers. Doing it twice changes nothing.
 
     Those of disks that are all different ones are kept together. Where one of them cannot be stored each is kept by

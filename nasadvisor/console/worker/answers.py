@@ -22,7 +22,7 @@ from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.console.health.alerts.deliver import store_notice_answer, store_notice_error
 from nasadvisor.console.health.inventory import store_inventory, store_inventory_error
-from nasadvisor.console.health.sweep_store import store_answers
+from nasadvisor.console.health.sweep_store import keep_answers
 from nasadvisor.console.health.sweeps import (
     store_self_test_error,
     store_self_test_start,
@@ -81,7 +81,7 @@ KEPT: Final[tuple[StoredForm[Any], ...]] = (
     StoredForm(BlockCount, store_newest),
     StoredForm(MeasureProgress, store_progress),
     StoredForm(Measurement, store_measurement),
-    StoredForm(Answers, store_answers, largest_message=8 * MIB),  # of the disks that are asked at once
+    StoredForm(Answers, keep_answers, largest_message=8 * MIB),  # of the disks that are asked at once
     StoredForm(SweepReport, store_sweep),
     StoredForm(SelfTestStart, store_self_test_start),
     StoredForm(NoticeAnswer, store_notice_answer),

@@ -121,7 +121,7 @@ def told_by_bay(serial: str, days_ago: float = 0, number: int = 0, **changes: An
 
 
 def stored(*found: DiskAnswer) -> None:
-    take_answer(NODE, "answers", to_document(Answers(NODE, found)))
+    sweep_store.store_answers(NODE, to_document(Answers(NODE, found)))
 
 
 def shown(*disks: Disk) -> None:
