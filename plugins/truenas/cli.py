@@ -2,9 +2,10 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 import click
@@ -12,9 +13,11 @@ import click
 from nasadvisor.cli.errors import Attention, Misuse, Refusal, SentenceGroup
 from nasadvisor.cli.services import who
 from nasadvisor.cli.tables import heading, paragraph
+from nasadvisor.domain.change.refusals import DiskHeld, DiskNotBlank, ErasureNotAgreed
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.domain.units import size_text
+from nasadvisor.host.build import machine_of
 from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.config import load_config, load_environment
 from nasadvisor.host.errors import HostError, RulesForbid
@@ -42,24 +45,48 @@ yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation pro
 
 @dataclass(frozen=True)
 class Office:
-    """What the commands work with; tests put another one into the context's `obj`."""
+    """What the commands work with; tests put another one into the context's `obj`. `disks` reads those of this host."""
 
     sessions: Callable[[], Sessions]
     records: Callable[[], Records]
+    disks: Callable[[], tuple[Disk, ...]]
     wait: Wait = time.sleep
     root: Path = Path("/")
 
-    def given(self, session: Session) -> Given:
-        """Which guests have a disk of the TrueNAS that is asked; known only if it is this very host.
+    def local_disks(self, session: Session) -> dict[str, Disk]:
+        """The disks of this host by kernel name, if it is the TrueNAS that is asked; else none."""
+        is_this_host = session.host in LOOPBACK
+        return {disk.kernel_name: disk for disk in self.disks()} if is_this_host else {}
+
+    def given(self, session: Session, agreed: Mapping[str, int]) -> Given:
+        """What stands against a disk of the TrueNAS that is asked, known only if it is this very host: the guests that
+        have it, and what is on it, of which `agreed` may be erased (see `_unrecognised`).
 
         Raises:
-            HostError: it is, but does not say.
+            HostError: it is this host, but does not say.
         """
         if session.host not in LOOPBACK:
             return nothing_given
         with local_connection(self.root) as connection:
             devices = guest_devices(connection)
-        return lambda disk: against_given_away(disk, devices, self.root)
+        local = self.local_disks(session)
+
+        def against(disk: Disk) -> Iterator[Refused]:
+            yield from against_given_away(disk, devices, self.root)
+            if disk.kernel_name in local:
+                yield from _against_contents(local[disk.kernel_name], agreed)
+
+        return against
+
+
+def _against_contents(disk: Disk, agreed: Mapping[str, int]) -> Iterator[Refused]:
+    """What is on a disk that TrueNAS counts as unused: it knows pools and mounts, and does not look for other data."""
+    held = tuple(dict.fromkeys(disk.all_holds))
+    yield from (DiskHeld(disk, hold) for hold in held)
+    if disk.partitions and not held:
+        yield DiskNotBlank(disk)
+    if disk.unrecognised_at is not None and agreed.get(disk.key) != disk.unrecognised_at:
+        yield ErasureNotAgreed(disk, disk.unrecognised_at)
 
 
 def _sessions() -> Sessions:
@@ -67,7 +94,11 @@ def _sessions() -> Sessions:
     return lambda: session_with(access)
 
 
-REAL: Final = Office(_sessions, lambda: Records(load_config().state_dir / "whole-disks"))
+def _disks() -> tuple[Disk, ...]:
+    return machine_of(load_config()).disks.read(())
+
+
+REAL: Final = Office(_sessions, lambda: Records(load_config().state_dir / "whole-disks"), _disks)
 
 
 @click.group(cls=SentenceGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -106,26 +137,36 @@ def status(ctx: click.Context) -> None:
 @click.option("--pool", required=True, metavar="POOL", help="The pool's name.")
 @click.option("--log", multiple=True, metavar="SERIAL", help="An SSD for the log; give it twice for a mirror.")
 @click.option("--cache", multiple=True, metavar="SERIAL", help="An SSD for the cache; several are striped.")
+@click.option("--erase-unrecognised", is_flag=True, help="Agree to erase unrecognised data on these SSDs.")
 @yes_option
 @click.pass_context
-def add_disks(ctx: click.Context, pool: str, log: tuple[str, ...], cache: tuple[str, ...], yes: bool) -> None:
+def add_disks(
+    ctx: click.Context, pool: str, log: tuple[str, ...], cache: tuple[str, ...], erase_unrecognised: bool, yes: bool
+) -> None:
     """Make whole SSDs a log or a cache. Everything on them is erased."""
     office = _office(ctx)
     with office.sessions()() as session:
         session.must_allow_adding()
         picture = read_picture(session)
-        given = office.given(session)
-    wish = WholeDisks(
-        pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache)
-    )
-    refusals: tuple[Refused, ...] = tuple(against(wish, picture, given))
+        wish = WholeDisks(
+            pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache)
+        )
+        holding = _unrecognised(wish, picture, office.local_disks(session))
+        agreed = {disk.key: at for disk, at in holding}
+        refusals: tuple[Refused, ...] = tuple(against(wish, picture, office.given(session, agreed)))
     if refusals:
         raise Refusal("\n".join(map(str, refusals)))
+    for disk, at in () if erase_unrecognised else holding:
+        told = f"{disk.label} holds data that no tool here recognises, first at byte {at}."
+        if yes:
+            raise Refusal(f"{told}\nNothing was changed. If it is not needed, add --erase-unrecognised.")
+        click.echo(told, err=True)
+        _ask("Erase it?")
     click.echo(f"TrueNAS will do this; everything on the SSDs is erased:\n  {shown(wish, picture)}", err=True)
     if not yes:
         _ask(f"Add them to pool {pool}?")
     record_id = str(uuid.uuid4())
-    record = _attended(record_id, lambda: add(wish, record_id, _desk(office)))
+    record = _attended(record_id, lambda: add(wish, record_id, _desk(office, agreed)))
     click.echo(f"Added. To undo it: nasadvisor-truenas undo {record.id}")
 
 
@@ -165,7 +206,7 @@ def _presence(record: Record, picture: Picture) -> str:
     doubts = tuple(against_saying_gone(record, picture))
     if doubts:
         return f"not known: {doubts[0]}"
-    return "taken back" if record.state is RecordState.TAKEN_BACK else "no longer in the pool; undo closes it"
+    return "undone" if record.state is RecordState.TAKEN_BACK else "no longer in the pool; undo closes it"
 
 
 def _attended(record_id: str, work: Callable[[], Result]) -> Result:
@@ -179,6 +220,13 @@ def _attended(record_id: str, work: Callable[[], Result]) -> Result:
         raise Attention(f"{error}\n{way}") from error
 
 
+def _unrecognised(wish: WholeDisks, picture: Picture, local: Mapping[str, Disk]) -> tuple[tuple[Disk, int], ...]:
+    """The chosen disks that hold data which nobody recognises, as this host reads them, and where these begin."""
+    chosen = (picture.disk_named(name) for name in dict.fromkeys((*wish.log_disks, *wish.cache_disks)))
+    found = (local[disk.kernel_name] for disk in chosen if disk and disk.kernel_name in local)
+    return tuple((disk, disk.unrecognised_at) for disk in found if disk.unrecognised_at is not None)
+
+
 def _named(text: str, picture: Picture) -> str:
     """TrueNAS's identifier of the disk with this serial or identifier."""
     found = [disk for disk in picture.inventory.disks if text in (disk.identity.serial, picture.names[disk.key])]
@@ -190,8 +238,11 @@ def _named(text: str, picture: Picture) -> str:
     return picture.names[disk.key]
 
 
-def _desk(office: Office) -> Desk:
-    return Desk(office.sessions(), office.records(), _tell, who(), office.wait, office.given)
+def _desk(office: Office, agreed: Mapping[str, int] = MappingProxyType({})) -> Desk:
+    def given(session: Session) -> Given:
+        return office.given(session, agreed)
+
+    return Desk(office.sessions(), office.records(), _tell, who(), office.wait, given)
 
 
 def _tell(progress: JobProgress) -> None:

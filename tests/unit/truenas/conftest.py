@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from nasadvisor.domain.storage.inventory import Disk
 from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, TrueNasAccess, access_from
 from plugins.truenas.api.access import USER as USER_SETTING
 from plugins.truenas.api.connection import SOCKET, session_with
@@ -96,6 +97,7 @@ class Office:
     seen: list[JobProgress]
     waited: list[float]
     root: Path = Path("/")
+    disks: tuple[Disk, ...] = ()
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind
 from plugins.truenas import cli
 from plugins.truenas.api.records import RecordState
+from tests.unit.machines import home_server
 from tests.unit.truenas.conftest import Office
 from tests.unit.truenas.standin import StandIn, stats
 
@@ -26,7 +29,7 @@ def office(office: Office, local_root: Path) -> Office:
 
 def run(office: Office, *args: str, answer: str = "") -> Result:
     desk = office.desk
-    context = cli.Office(lambda: desk.sessions, lambda: desk.records, desk.wait, office.root)
+    context = cli.Office(lambda: desk.sessions, lambda: desk.records, lambda: office.disks, desk.wait, office.root)
     return CliRunner().invoke(cli.main, args, obj=context, input=answer, catch_exceptions=False)
 
 
@@ -66,6 +69,64 @@ def test_an_ssd_that_a_guest_was_given_is_refused(truenas: StandIn, own_socket: 
     assert result.exit_code == 3
     assert "(SSD1) is assigned to VM mail" in result.stderr
     assert truenas.called("pool.update") == []
+
+
+PARTITION = next(part for disk in home_server().disks for part in disk.partitions)
+
+
+def sdb(**changes: Any) -> Disk:
+    """SSD1 as the host itself reads it."""
+    disk = replace(home_server().disks[-1], kernel_name="sdb", partitions=(), holds=())
+    return replace(disk, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"holds": (Hold(HoldKind.SIGNATURE, "LVM2_member"),)}, "LVM2_member"),
+        ({"partitions": (replace(PARTITION, holds=(Hold(HoldKind.SIGNATURE, "ext4"),)),)}, "ext4"),
+        ({"partitions": (replace(PARTITION, holds=()),)}, "is not blank"),
+        ({"unrecognised_at": 4096}, "first at byte 4096.\nNothing was changed. If it is not needed, add --erase-"),
+    ],
+)
+def test_what_the_host_itself_finds_on_an_ssd_is_not_erased(
+    truenas: StandIn, office: Office, changes: dict[str, Any], said: str
+) -> None:
+    """TrueNAS counts it as unused all the same."""
+    office.disks = (sdb(**changes),)
+    result = run(office, *ADD, "--yes")
+    assert result.exit_code == 3
+    assert said in result.stderr
+    assert truenas.called("pool.update") == []
+    assert office.desk.records.all() == ()
+
+
+def test_unrecognised_data_are_erased_only_by_who_agreed_to_it(truenas: StandIn, office: Office) -> None:
+    office.disks = (sdb(unrecognised_at=4096),)
+    assert run(office, *ADD, answer="n\ny\n").exit_code == 3
+    assert truenas.called("pool.update") == []
+    assert run(office, *ADD, answer="y\ny\n").exit_code == 0
+
+
+def test_agreed_is_the_place_that_was_shown_and_no_other(truenas: StandIn, office: Office) -> None:
+    """Somebody wrote to the SSD between the question and the call."""
+    shown = [(sdb(unrecognised_at=8192),), (sdb(unrecognised_at=8192),), (sdb(unrecognised_at=4096),)]
+    context = cli.Office(
+        lambda: office.desk.sessions, lambda: office.desk.records, lambda: shown.pop(0), office.desk.wait, office.root
+    )
+    args = [*ADD, "--yes", "--erase-unrecognised"]
+    result = CliRunner().invoke(cli.main, args, obj=context, catch_exceptions=False)
+    assert result.exit_code == 3
+    assert "first at byte 4096" in result.stderr
+    assert truenas.called("pool.update") == []
+
+
+def test_a_truenas_elsewhere_is_not_judged_by_the_disks_of_this_host(
+    truenas: StandIn, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "LOOPBACK", frozenset())
+    office.disks = (sdb(unrecognised_at=4096),)
+    assert run(office, *ADD, "--yes").exit_code == 0
 
 
 def test_where_nobody_says_what_guests_have_nothing_is_added(
@@ -109,7 +170,7 @@ def test_status_after_somebody_took_it_out_and_after_the_undo(truenas: StandIn, 
     truenas._remove(3, {"label": "201"})
     assert "tank  no longer in the pool; undo closes it" in run(office, "status").stdout
     assert run(office, "undo", office.desk.records.all()[0].id, "--yes").exit_code == 0
-    assert "tank  taken back" in run(office, "status").stdout
+    assert "tank  undone" in run(office, "status").stdout
 
 
 def test_undo_of_a_pool_that_is_offline_is_refused_and_stays_open(truenas: StandIn, office: Office) -> None:
