@@ -11,6 +11,7 @@ from typing import Final
 COMMANDS: Final = "tests/integration/test_commands.py"
 OURS: Final = "tests/unit/cli/test_named_commands.py"
 INSTALLED: Final = "tests/integration/test_install.py"
+STEPS: Final = "tests/integration/test_procedures.py"
 
 TRIED: Final[dict[str, str]] = {
     # Real OpenZFS, in the lab
@@ -171,6 +172,62 @@ TRIED: Final[dict[str, str]] = {
     "test_the_port_for_hosts_speaks_tls_and_nobody_is_let_in_without_a_password": """
         nasadvisor/cli/doctor.py: /usr/lib/nasadvisor/manage listen --address NAME
     """,
+    f"{STEPS}::test_a_failed_log_is_out_after_the_steps_for_it": """
+        nasadvisor/explain/procedures/failed_log.py: nasadvisor plan --pool {pool} --log DISK1 DISK2 --log-size 4G
+        nasadvisor/explain/procedures/failed_log.py: zfs load-key -a
+        nasadvisor/explain/procedures/failed_log.py: zfs mount -a
+        nasadvisor/explain/procedures/failed_log.py: zpool detach {pool} {guid}
+        nasadvisor/explain/procedures/failed_log.py: zpool offline -f {pool} {guids}
+        nasadvisor/explain/procedures/failed_log.py: zpool remove {pool} {guid}
+        nasadvisor/explain/procedures/failed_log.py: zpool status -g {pool}
+        nasadvisor/explain/procedures/failed_log.py: zpool sync {pool}
+        nasadvisor/explain/procedures/worn_ssd.py: nasadvisor plan --pool POOL --log DISK1 DISK2 --log-size 4G
+    """,
+    f"{STEPS}::test_a_pool_that_is_away_comes_back_by_the_steps": """
+        nasadvisor/explain/procedures/no_import.py: lsblk -d -o NAME,MODEL,SERIAL,SIZE
+        nasadvisor/explain/procedures/no_import.py: zpool export {pool}
+        nasadvisor/explain/procedures/no_import.py: zpool import
+        nasadvisor/explain/procedures/no_import.py: zpool import -d /dev/disk/by-id
+        nasadvisor/explain/procedures/no_import.py: zpool import -m {guid}
+        nasadvisor/explain/procedures/no_import.py: zpool import -o readonly=on -R /mnt {guid}
+        nasadvisor/explain/procedures/no_import.py: zpool import {guid}
+        nasadvisor/explain/procedures/no_import.py: zpool list
+        nasadvisor/explain/procedures/no_import.py: zpool scrub {pool}
+        nasadvisor/explain/procedures/no_import.py: zpool status -v {pool}
+    """,
+    f"{STEPS}::test_a_pool_of_another_host_is_refused_until_it_is_imported_with_force": """
+        nasadvisor/explain/procedures/no_import.py: zpool import -f {guid}
+    """,
+    f"{STEPS}::test_a_pool_whose_last_writes_are_damaged_goes_back_by_the_steps": """
+        nasadvisor/explain/procedures/no_import.py: zpool import -F -n {guid}
+        nasadvisor/explain/procedures/no_import.py: zpool import -F {guid}
+    """,
+    f"{STEPS}::test_a_disk_is_found_taken_offline_and_brought_back_by_the_steps": """
+        nasadvisor/explain/procedures/which_disk.py: dd if={path} of=/dev/null bs=1M count=4000 iflag=direct
+        nasadvisor/explain/procedures/which_disk.py: lsblk -d -o NAME,MODEL,SERIAL,WWN,SIZE
+        nasadvisor/explain/procedures/which_disk.py: smartctl -i {path}
+        nasadvisor/explain/procedures/which_disk.py: zpool offline {pool} {guid}
+        nasadvisor/explain/procedures/which_disk.py: zpool online {pool} GUID
+        nasadvisor/explain/procedures/which_disk.py: zpool online {pool} {guid}
+        nasadvisor/explain/procedures/which_disk.py: zpool status -P {pool}
+        nasadvisor/explain/procedures/which_disk.py: zpool status -g -s {pool}
+        nasadvisor/explain/procedures/which_disk.py: zpool status {pool}
+    """,
+    f"{STEPS}::test_a_worn_ssd_goes_from_its_pool_by_the_steps": """
+        nasadvisor/explain/procedures/worn_ssd.py: smartctl -x {path}
+        nasadvisor/explain/procedures/worn_ssd.py: zpool checkpoint -d POOL
+        nasadvisor/explain/procedures/worn_ssd.py: zpool remove POOL GUID
+        nasadvisor/explain/procedures/worn_ssd.py: zpool replace POOL GUID /dev/disk/by-id/NEW
+        nasadvisor/explain/procedures/worn_ssd.py: zpool status -P
+        nasadvisor/explain/procedures/worn_ssd.py: zpool status -g
+        nasadvisor/explain/procedures/worn_ssd.py: zpool status POOL
+    """,
+    f"{STEPS}::test_what_is_left_of_a_run_whose_journal_is_gone_is_removed_by_the_last_step": """
+        nasadvisor/explain/procedures/stopped_undo.py: lsblk -o NAME,SIZE,PARTUUID
+        nasadvisor/explain/procedures/stopped_undo.py: zpool remove {pool} GUID
+        nasadvisor/explain/procedures/stopped_undo.py: zpool status -g {pool}
+        nasadvisor/explain/procedures/stopped_undo.py: zpool status {pool}
+    """,
     # A real kernel, on loop devices
     "tests/devices/test_cleared_as_told.py::test_what_was_taken_apart_is_cleared_where_it_stands": """
         disk-ceph: wipefs --all {path}
@@ -243,6 +300,9 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/change/runs.py: nasadvisor show {id}
         nasadvisor/cli/change/runs.py: nasadvisor undo {id}
         nasadvisor/cli/change/runs.py: nasadvisor undo {run.id}
+        nasadvisor/explain/procedures/stopped_undo.py: nasadvisor runs
+        nasadvisor/explain/procedures/worn_ssd.py: nasadvisor runs
+        nasadvisor/explain/procedures/worn_ssd.py: nasadvisor undo RUN
         nasadvisor/console/web/errors.py: nasadvisor show
         nasadvisor/host/change/trials.py: nasadvisor show {run}
         run-unknown: nasadvisor runs
@@ -254,6 +314,9 @@ TRIED: Final[dict[str, str]] = {
     """,
     f"{OURS}::test_a_run_that_stopped_names_both_ways_to_its_end": """
         nasadvisor/cli/change/runs.py: nasadvisor finish {run.id}
+        nasadvisor/explain/procedures/stopped_undo.py: nasadvisor finish {run}
+        nasadvisor/explain/procedures/stopped_undo.py: nasadvisor show {run}
+        nasadvisor/explain/procedures/stopped_undo.py: nasadvisor undo {run}
         run-stopped: nasadvisor undo {run}
     """,
     f"{OURS}::test_what_was_followed_and_what_was_not_measured_names_how_to_measure": """
@@ -266,6 +329,8 @@ TRIED: Final[dict[str, str]] = {
     f"{OURS}::test_what_is_not_known_names_where_it_is_listed": """
         nasadvisor/cli/explain.py: nasadvisor explain
         nasadvisor/cli/storage/disks.py: nasadvisor inventory
+        nasadvisor/explain/procedures/stopped_undo.py: nasadvisor explain
+        nasadvisor/explain/procedures/worn_ssd.py: nasadvisor inventory
         templates/explain/list.html: nasadvisor explain
     """,
     f"{OURS}::test_switching_names_how_it_begins_and_ends": """
@@ -274,6 +339,9 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/domain/evidence/read_options.py: nasadvisor switching {pool} --start
         switched-cache-out: nasadvisor switching {pool} --stop
         switching-under-way: nasadvisor switching {pool} --stop
+    """,
+    "tests/unit/cli/test_explain.py::test_the_steps_are_printed_with_blanks_for_what_is_not_known": """
+        nasadvisor/cli/explain.py: nasadvisor explain {found.code} --steps
     """,
     "tests/unit/cli/evidence/test_metadata.py::test_it_prints_what_there_is_and_what_cut_offs_would_add": """
         nasadvisor/domain/evidence/metadata_choice.py: nasadvisor advise {pool} --metadata
@@ -323,6 +391,11 @@ NOT_TRIED: Final[dict[str, str]] = {
         cannot-go-back: nasadvisor runs --in-place
     """: "An installation of an older release that is about to be replaced back; its preinst runs the same command in"
     " tests/integration/test_upgrade.py.",
+    """
+        nasadvisor/console/health/disks/disk_page.py: ledctl locate={found.path}
+        nasadvisor/explain/procedures/which_disk.py: ledctl locate={path}
+        nasadvisor/explain/procedures/which_disk.py: ledctl locate_off={path}
+    """: "The lab has no enclosure with lights; ledctl(8) names the patterns and takes any name of a device.",
     """
         command-forbidden: {command}
     """: "Says which command was not run.",
@@ -385,6 +458,16 @@ SPOKEN_OF: Final = """
     nasadvisor/domain/storage/releases.py: special_small_blocks
     nasadvisor/domain/storage/releases.py: zfs rewrite
     nasadvisor/domain/storage/releases.py: zpool import -m
+    nasadvisor/explain/procedures/failed_log.py: zpool remove
+    nasadvisor/explain/procedures/failed_log.py: zpool status
+    nasadvisor/explain/procedures/no_import.py: -X
+    nasadvisor/explain/procedures/no_import.py: -n
+    nasadvisor/explain/procedures/no_import.py: zpool status
+    nasadvisor/explain/procedures/stopped_undo.py: dmesg
+    nasadvisor/explain/procedures/which_disk.py: ledctl
+    nasadvisor/explain/procedures/which_disk.py: zpool status
+    nasadvisor/explain/procedures/worn_ssd.py: zpool add
+    nasadvisor/explain/procedures/worn_ssd.py: zpool status
     nasadvisor/host/change/undo.py: zpool status
     nasadvisor/host/config.py: nasadvisor join
     nasadvisor/host/errors.py: zpool status

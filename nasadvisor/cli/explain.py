@@ -7,6 +7,7 @@ import click
 from nasadvisor.cli.errors import Misuse, json_option
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.explain.codes import Code, Meaning, codes, nearest
+from nasadvisor.explain.procedures import BY_CODE, Procedure, command_for, filled
 from nasadvisor.stored.documents import to_document
 
 
@@ -16,8 +17,9 @@ def _that_begin(_ctx: click.Context, _param: click.Parameter, incomplete: str) -
 
 @click.command()
 @click.argument("code", required=False, shell_complete=_that_begin)
+@click.option("--steps", is_flag=True, help="What to do, step by step, where there is a procedure for the code.")
 @json_option
-def explain(code: str | None, as_json: bool) -> None:
+def explain(code: str | None, steps: bool, as_json: bool) -> None:
     """Explain a message code, e.g. too-small. Without one, list all."""
     if code is None:
         every = codes().values()
@@ -31,10 +33,31 @@ def explain(code: str | None, as_json: bool) -> None:
         near = nearest(code)
         hint = f"Did you mean {', '.join(near)}?" if near else "`nasadvisor explain` lists them all."
         raise Misuse(f"There is no code {code!r}. {hint}")
-    if as_json:
+    procedure = BY_CODE.get(found.code)
+    if steps:
+        if procedure is None:
+            raise Misuse(f"There are no steps for {found.code}; `nasadvisor explain` lists what is known.")
+        _print_steps(procedure, found.code)
+    elif as_json:
         click.echo(json.dumps(to_document(found), ensure_ascii=False))
     else:
         _print(found)
+        if procedure:
+            paragraph(f"What to do: nasadvisor explain {found.code} --steps")
+
+
+def _print_steps(procedure: Procedure, code: str) -> None:
+    """The same as on the page; what stands in capitals is to be put in."""
+    click.echo(procedure.title)
+    paragraph(filled(procedure.lead, {}))
+    for number, step in enumerate(procedure.steps_for(code), 1):
+        heading(f"{number}. {filled(step.do, {})}")
+        paragraph(filled(step.stake, {}))
+        for command in step.commands:
+            click.echo(f"    {command_for(command, {})}")
+        for lead, text in (("  It worked if: ", step.done), ("  If not: ", step.otherwise)):
+            if text:
+                paragraph(filled(text, {}), lead)
 
 
 def _print(found: Code) -> None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from nasadvisor.console.health.alerts import alert_pages, channel_pages
+from nasadvisor.console.health.alerts import alert_pages, channel_pages, procedure_pages
 from nasadvisor.console.health.api import api, metrics, token_pages
 from nasadvisor.console.health.disks import disk_page, disk_table
 from nasadvisor.console.health.reports import reports
@@ -17,6 +17,7 @@ urlpatterns = [
     path("disks/<path:key>/", disk_page.disk, name="disk"),
     path("alerts/", alert_pages.alerts, name="alerts"),
     path("alerts/<int:pk>/acknowledge/", alert_pages.acknowledge, name="alert-acknowledge"),
+    path("steps/<slug:name>/", procedure_pages.procedure, name="procedure"),
     path("settings/alerts/", channel_pages.channels, name="channels"),
     path("settings/alerts/add/", channel_pages.add, name="channel-add"),
     path("settings/alerts/delivery/", channel_pages.delivery, name="alert-delivery"),

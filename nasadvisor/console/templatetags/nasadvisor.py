@@ -10,10 +10,12 @@ from typing import Final
 from django import template
 from django.forms import BoundField, CheckboxInput, Select
 from django.template import Context
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
@@ -33,6 +35,7 @@ from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Bus, VdevClass
 from nasadvisor.domain.storage.names import UUID as UUID_TEXT
 from nasadvisor.domain.units import GIGABYTE, TERABYTE, size_text
+from nasadvisor.explain.procedures import BY_CODE
 
 register = template.Library()
 
@@ -119,12 +122,23 @@ def explanation(finding: Finding) -> SafeString:
 
 @register.simple_tag
 def why(statement: Statement | None) -> SafeString:
-    """A link to what its code means, where there is such a page: {% why refusal %}."""
+    """A link to what its code means, and one to what to do, where there are such pages: {% why refusal %}."""
     address = address_of(statement.code) if statement else ""
     if not statement or not address:
         return SafeString()
     named = format_html('{}<span class="visually-hidden"> ({})</span>', _("Why?"), statement.code)
-    return format_html('<a class="why-link" href="{}" title="{}">{}</a>', address, statement.code, named)
+    link = format_html('<a class="why-link" href="{}" title="{}">{}</a>', address, statement.code, named)
+    steps = steps_address(statement)
+    return format_html('{} <a class="why-link" href="{}">{}</a>', link, steps, _("Step by step")) if steps else link
+
+
+def steps_address(statement: Statement) -> str:
+    """The procedure for a statement, with the values of a finding; "" where there is none."""
+    found = BY_CODE.get(statement.code)
+    if found is None:
+        return ""
+    about = {"about": statement.subject} if isinstance(statement, Finding) and statement.subject else {}
+    return f"{reverse('procedure', args=[found.name])}?{urlencode({'code': statement.code, **about})}"
 
 
 @register.filter

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from nasadvisor.explain.codes import Code, CodeKind, Meaning, codes, nearest
+from nasadvisor.explain.procedures import BY_CODE, PROCEDURES
 
 TITLES: Final[dict[CodeKind, str | Promise]] = {
     CodeKind.REFUSAL: gettext_lazy("Refusals"),
@@ -103,7 +104,12 @@ def explain_all(request: HttpRequest) -> HttpResponse:
     """Every code, or with `?q=` those whose name or sentence, in the reader's language, has that in it."""
     wanted = request.GET.get("q", "").strip()
     groups = [Group(kind, TITLES[kind], tuple(_rows(kind, wanted.lower()))) for kind in CodeKind]
-    context = {"groups": [group for group in groups if group.rows], "wanted": wanted, "all": len(codes())}
+    context = {
+        "groups": [group for group in groups if group.rows],
+        "wanted": wanted,
+        "all": len(codes()),
+        "procedures": PROCEDURES.values(),
+    }
     return render(request, "explain/list.html", context)
 
 
@@ -114,7 +120,8 @@ def explain(request: HttpRequest, code: str) -> HttpResponse:
         context = {"code": code, "near": nearest(code)}
         return render(request, "explain/unknown.html", context, status=404)
     meanings = [(WORDS[meaning.kind], meaning) for meaning in found.meanings]
-    return render(request, "explain/code.html", {"code": found.code, "meanings": meanings})
+    shown = {"code": found.code, "meanings": meanings, "procedure": BY_CODE.get(code)}
+    return render(request, "explain/code.html", shown)
 
 
 def address_of(code: str) -> str:

@@ -42,7 +42,7 @@ def _about_log(pool: Pool, log: Vdev, inventory: Inventory) -> Iterator[Finding]
         yield _dead_log(pool, log, named(broken, inventory))
         return
     if is_failing(log):
-        yield _log_failing(pool, [side for side in broken if side.state in TAKES_IO], inventory)
+        yield _log_failing(pool, log, [side for side in broken if side.state in TAKES_IO], inventory)
     elif broken and good:
         yield _log_one_side(pool, good, broken, inventory)
     if offline:
@@ -85,7 +85,7 @@ def _dead_log(pool: Pool, log: Vdev, devices: str) -> Finding:
     )
 
 
-def _log_failing(pool: Pool, failing: list[Vdev], inventory: Inventory) -> Finding:
+def _log_failing(pool: Pool, log: Vdev, failing: list[Vdev], inventory: Inventory) -> Finding:
     return Finding(
         "log-failing",
         _(
@@ -96,6 +96,7 @@ def _log_failing(pool: Pool, failing: list[Vdev], inventory: Inventory) -> Findi
             "pool": pool.name,
             "devices": named(failing, inventory),
             "guids": " ".join(side.guid for side in failing),
+            "guid": log.guid,
         },
         Level.CRITICAL,
         _(

@@ -27,6 +27,21 @@ def test_a_code_that_is_a_finding_and_a_refusal_is_explained_as_both() -> None:
     assert "pool-checkpoint: finding (info)" in lines
 
 
+def test_the_steps_are_printed_with_blanks_for_what_is_not_known() -> None:
+    assert "nasadvisor explain log-missing --steps" in " ".join(ran("log-missing").output.split())
+    lines = [line.strip() for line in ran("log-missing", "--steps").output.splitlines()]
+    assert lines[0] == "My log SSD failed"
+    assert "zpool remove POOL GUID" in lines
+    assert "zpool detach POOL GUID" not in lines, "that is for a side of a mirror"
+    assert "zpool detach POOL GUID" in [line.strip() for line in ran("log-one-side", "--steps").output.splitlines()]
+
+
+def test_a_code_without_steps_says_so() -> None:
+    result = ran("too-small", "--steps")
+    assert result.exit_code == ExitCode.USAGE
+    assert "no steps" in result.output
+
+
 def test_every_code_can_be_asked_for() -> None:
     for code in codes():
         assert ran(code).exit_code == ExitCode.DONE

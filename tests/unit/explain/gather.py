@@ -1,4 +1,4 @@
-"""`make codes`: makes nasadvisor/explain/catalogue.json and docs/codes.md from what the source says."""
+"""`make codes`: makes nasadvisor/explain/catalogue.json, docs/codes.md and docs/procedures/ from the source."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,11 +8,13 @@ from typing import Final
 
 from nasadvisor.domain.statements import Level
 from nasadvisor.explain.codes import CATALOGUE, FRAMES, Catalogue, Code, CodeKind, Meaning
+from nasadvisor.explain.procedures import BY_CODE, PROCEDURES, Procedure, Step, command_for, filled
 from nasadvisor.stored.documents import to_document
 from tests.unit.explain.source import Said, said_in
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = ROOT / "docs" / "codes.md"
+FOLDER: Final = ROOT / "docs" / "procedures"
 
 PLANS: Final = ("/warnings.py", "/change/actions/", "/undo.py", "/refusals/platforms.py")
 """Parts of the paths of modules whose findings are about a plan or an undo, not about a host."""
@@ -100,7 +102,28 @@ def _entry(code: str, meaning: Meaning) -> str:
     said = "\n".join(f"> {text}\n" for text in meaning.sentences).replace("\n\n", "\n>\n")
     more = "".join(f"\n{text}\n" for text in meaning.more)
     guide = meaning.guide.removeprefix("docs/")
-    return f"\n### `{code}`{levels}\n\n{said}{more}\nSee [{guide}]({guide}).\n"
+    found = BY_CODE.get(code)
+    steps = f"\nStep by step: [{found.title}](procedures/{found.name}.md).\n" if found else ""
+    return f"\n### `{code}`{levels}\n\n{said}{more}\nSee [{guide}]({guide}).\n{steps}"
+
+
+def procedure_page(procedure: Procedure) -> str:
+    """The page of one procedure in the documentation, with the steps for every case."""
+    codes = ", ".join(f"`{code}`" for code in sorted(procedure.codes))
+    steps = "".join(_step(number, step) for number, step in enumerate(procedure.steps, 1))
+    return (
+        f"# {procedure.title}\n\n{filled(procedure.lead, {})}\n\n"
+        f"For {codes}. `nasadvisor explain CODE --steps` says the same. Words in capitals are to be put in.\n{steps}"
+    )
+
+
+def _step(number: int, step: Step) -> str:
+    only = f"For {', '.join(f'`{code}`' for code in sorted(step.codes))}." if step.codes else ""
+    typed = "\n".join(f"    {command_for(command, {})}" for command in step.commands)
+    ends = [("It worked if", step.done), ("If not", step.otherwise)]
+    told = "\n".join(f"- {lead}: {filled(text, {})}" for lead, text in ends if text)
+    parts = (f"## {number}. {filled(step.do, {})}", only, filled(step.stake, {}), typed, told)
+    return "".join(f"\n{part}\n" for part in parts if part)
 
 
 def main() -> None:
@@ -109,6 +132,9 @@ def main() -> None:
     text = json.dumps(to_document(Catalogue(codes)), indent=1, ensure_ascii=False)
     CATALOGUE.write_text(f"{text}\n", encoding="utf-8")
     PAGE.write_text(page(codes), encoding="utf-8")
+    FOLDER.mkdir(exist_ok=True)
+    for procedure in PROCEDURES.values():
+        (FOLDER / f"{procedure.name}.md").write_text(procedure_page(procedure), encoding="utf-8")
     print(f"{len(codes)} codes")
 
 

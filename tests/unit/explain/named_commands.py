@@ -15,10 +15,10 @@ from nasadvisor.explain.codes import Code
 from tests.unit.explain.gather import ROOT, gathered
 
 _PROGRAM: Final = (
-    "(?:apt|apt-get|blkdiscard|chmod|cryptsetup|dmsetup|dpkg|echo|fuser|gdisk|journalctl|losetup|lsblk|manage.py|mdadm|"
-    "/usr/lib/nasadvisor/manage|midclt|modprobe|mount|nasadvisor|nasadvisor-truenas|nvme|partprobe|partx|pct|python3|"
-    "qm|redis-cli|sgdisk|smartctl|sudo|swapoff|systemctl|timedatectl|udevadm|umount|update-initramfs|wipefs|zdb|zfs|"
-    "zpool)"
+    "(?:apt|apt-get|blkdiscard|chmod|cryptsetup|dd|dmsetup|dpkg|echo|fuser|gdisk|journalctl|ledctl|losetup|lsblk|"
+    "manage.py|mdadm|/usr/lib/nasadvisor/manage|midclt|modprobe|mount|nasadvisor|nasadvisor-truenas|nvme|partprobe|partx|"
+    "pct|python3|qm|redis-cli|sgdisk|smartctl|sudo|swapoff|systemctl|timedatectl|udevadm|umount|update-initramfs|wipefs|"
+    "zdb|zfs|zpool)"
 )
 _PLAIN: Final = re.compile(rf"(?:^|: )({_PROGRAM} (?!(?:also|cannot|did|gave|had|has|reads|reported) )[^`]*)$")
 """A command without marks: a text by itself, or what stands behind a colon up to the end of the text. What goes on with
