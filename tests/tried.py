@@ -351,8 +351,7 @@ TRIED: Final[dict[str, str]] = {
         power-loss-protection-unknown: nasadvisor health
     """,
     "tests/remote/test_joining.py::test_a_host_joins_under_the_name_that_was_chosen_on_the_console": """
-        nasadvisor/console/fleet/nodes.py: sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port} \
-            {token}
+        nasadvisor/console/fleet/nodes.py: sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port}
     """,
 }
 """By test, what it follows."""

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import sys
 
 import click
 
@@ -40,16 +41,20 @@ class ConsolePlace(click.ParamType[ConsoleAddress]):
 
 @click.command()
 @click.argument("console", type=ConsolePlace())
-@click.argument("token")
+@click.argument("token", required=False)
 @click.option("--watch-only", is_flag=True, help="This host refuses every change that the console requests.")
 @json_option
 @click.pass_context
-def join(ctx: click.Context, console: ConsoleAddress, token: str, watch_only: bool, as_json: bool) -> None:
-    """Let the console at ADDRESS[:PORT] watch this host and work on it. Its page "Add a host" shows this command."""
+def join(ctx: click.Context, console: ConsoleAddress, token: str | None, watch_only: bool, as_json: bool) -> None:
+    """Let the console at ADDRESS[:PORT] watch this host and work on it. Its page "Add a host" shows this command.
+
+    Without TOKEN it is asked for, or read from standard input: as an argument it can be seen in `ps` and stays in the
+    history of the shell.
+    """
     services = services_for(ctx)
-    read = token_of(token)
+    read = token_of(token or _asked_token())
     if read is None:
-        raise Misuse("This is not a token of NAS Advisor. Copy the whole command from the console's page.")
+        raise Misuse("This is not a token of NAS Advisor. Copy the whole token from the console's page.")
     joined = join_console(console, read, platform.node(), services.config().access_path, watch_only=watch_only)
     node, apart = joined.access.node, tuple(clock_findings(joined.access.node, joined.ahead))
     if as_json:
@@ -62,6 +67,14 @@ def join(ctx: click.Context, console: ConsoleAddress, token: str, watch_only: bo
     click.echo(f"  {RESTART}")
     click.echo("The web interface is now on the console. To stop the one on this host:")
     click.echo(f"  {UNNEEDED}")
+
+
+def _asked_token() -> str:
+    """The token, typed without an echo where there is a terminal."""
+    if sys.stdin.isatty():
+        typed: str = click.prompt("Token", hide_input=True, err=True)
+        return typed.strip()
+    return sys.stdin.read().strip()
 
 
 @click.command()

@@ -127,13 +127,13 @@ class AddHostForm(PasswordForm):
 
 @admin_required
 def add_host(request: HttpRequest) -> HttpResponse:
-    """Make a token, and show this once the command to type on the new host."""
+    """Make a token, and show it this once with the command to type on the new host."""
     where = listening()
     form = asked_of(request, AddHostForm(request.POST if request.method == "POST" else None))
-    shown = ""
+    token = ""
     if where and request.method == "POST" and confirm_password(request, form):
         try:
-            shown = _command(where, str(new_token(form.cleaned_data["name"], user_of(request), timezone.now())))
+            token = str(new_token(form.cleaned_data["name"], user_of(request), timezone.now()))
             audit.record(request, Act.HOST_TOKEN_MADE, form.cleaned_data["name"])
             form = asked_of(request, AddHostForm())
         except _UNREACHABLE:
@@ -141,7 +141,8 @@ def add_host(request: HttpRequest) -> HttpResponse:
     context = {
         "listening": where,
         "form": form,
-        "shown": shown,
+        "token": token,
+        "join_command": _command(where) if where else "",
         "valid_minutes": int(VALID_FOR.total_seconds()) // 60,
         "tokens": JoinToken.objects.filter(used_at=None, expires_at__gt=timezone.now()).select_related("created_by"),
         "listen_command": f"{settings.MANAGE_COMMAND} listen --address {_name_of_this_console(request)}",
@@ -171,8 +172,9 @@ def _name_of_this_console(request: HttpRequest) -> str:
     return "NAME" if name in _OF_ONESELF or name.startswith("127.") else name
 
 
-def _command(where: Listening, token: str) -> str:
-    return f"sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port} {token}"
+def _command(where: Listening) -> str:
+    """What is typed on the new host. The token is not part of it: arguments stand in `ps` and in a shell's history."""
+    return f"sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port}"
 
 
 def _no_service() -> str:

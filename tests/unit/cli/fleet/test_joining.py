@@ -50,6 +50,15 @@ def test_it_asks_the_console_at_that_place(
     assert "secret" not in result.output
 
 
+def test_the_token_is_read_from_standard_input_and_so_stays_out_of_ps_and_history(
+    shell: Shell, asked: list[ConsoleAddress]
+) -> None:
+    result = shell.run("join", "nas.example", stdin=f"{TOKEN}\n")
+    assert (result.exit_code, asked) == (0, [ConsoleAddress("nas.example", 8844)])
+    assert TOKEN not in result.output
+    assert shell.run("join", "nas.example", stdin="").exit_code == 2
+
+
 def test_clocks_that_are_apart_are_told_and_the_host_joins_all_the_same(
     shell: Shell, asked: list[ConsoleAddress]
 ) -> None:
@@ -68,7 +77,7 @@ def test_it_asks_nobody_at_an_address_that_is_none(shell: Shell, asked: list[Con
 def test_it_asks_nobody_without_a_token(shell: Shell, asked: list[ConsoleAddress]) -> None:
     result = shell.run("join", "nas.example", "hello")
     assert result.exit_code == 2
-    assert "Copy the whole command" in result.stderr
+    assert "Copy the whole token" in result.stderr
     assert asked == []
 
 

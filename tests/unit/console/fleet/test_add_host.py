@@ -61,7 +61,8 @@ def test_a_console_that_does_not_listen_says_how_to_begin(admin: Client, tmp_pat
 
 def test_the_command_for_the_new_host_is_shown_once(admin: Client, made: list[str]) -> None:
     page = admin.post(ADD, {"name": "nas2", "password": PASSWORD}).content.decode()
-    assert f"sudo nasadvisor join nas.example:8844 {'s' * 43}.{'f' * 64}" in page
+    assert ">sudo nasadvisor join nas.example:8844<" in page
+    assert f">{'s' * 43}.{'f' * 64}<" in page
     assert made == ["nas2"]
     assert "nasadvisor join" not in admin.get(ADD).content.decode()
 
