@@ -296,7 +296,7 @@ TRIED: Final[dict[str, str]] = {
     # The program itself
     f"{OURS}::test_from_a_plan_to_its_undo_each_answer_names_the_next_command": """
         journal-damaged: nasadvisor runs
-        nasadvisor/cli/change/preview.py: nasadvisor apply {file_name}
+        nasadvisor/cli/change/planning.py: nasadvisor apply {output}
         nasadvisor/cli/change/runs.py: nasadvisor show {id}
         nasadvisor/cli/change/runs.py: nasadvisor undo {id}
         nasadvisor/cli/change/runs.py: nasadvisor undo {run.id}
@@ -309,6 +309,33 @@ TRIED: Final[dict[str, str]] = {
         templates/change/runs/unreadable.html: nasadvisor show {{ stored.id }}
         templates/fleet/forget.html: nasadvisor undo
     """,
+    f"{OURS}::test_the_examples_of_the_help_run_as_they_stand": """
+        nasadvisor/cli/main.py: nasadvisor advise tank
+        nasadvisor/cli/main.py: nasadvisor advise tank --seconds 600 --programs
+        nasadvisor/cli/main.py: nasadvisor apply plan.json
+        nasadvisor/cli/main.py: nasadvisor apply plan.json --trial 24h
+        nasadvisor/cli/main.py: nasadvisor explain too-small
+        nasadvisor/cli/main.py: nasadvisor health
+        nasadvisor/cli/main.py: nasadvisor health --quiet
+        nasadvisor/cli/main.py: nasadvisor inventory
+        nasadvisor/cli/main.py: nasadvisor inventory --columns model,serial,use
+        nasadvisor/cli/main.py: nasadvisor plan --pool tank --log SERIAL SERIAL --log-size 16G --output plan.json
+        nasadvisor/cli/main.py: nasadvisor plan --recommended tank --output plan.json
+        nasadvisor/cli/main.py: nasadvisor pools
+        nasadvisor/cli/main.py: nasadvisor pools --guids
+        nasadvisor/cli/main.py: nasadvisor status --watch 10
+        nasadvisor/cli/main.py: nasadvisor undo RUN
+    """,
+    "tests/unit/cli/fleet/test_joining.py::test_the_token_is_read_from_standard_input_and_stays_out_of_ps": """
+        nasadvisor/cli/main.py: nasadvisor join console.example
+    """,
+    "tests/unit/cli/health/test_status.py::test_changes_that_are_in_place_name_what_can_be_done_with_them": """
+        nasadvisor/cli/health/status.py: nasadvisor keep {run.id}
+        nasadvisor/cli/health/status.py: nasadvisor undo {run.id}
+    """,
+    "tests/unit/cli/health/test_status.py::test_alone_it_says_how_the_host_is": """
+        nasadvisor/cli/health/status.py: nasadvisor health
+    """,
     f"{OURS}::test_a_trial_names_how_to_keep_it_and_that_how_to_take_it_back": """
         nasadvisor/cli/change/runs.py: nasadvisor keep {run.id}
     """,
@@ -317,6 +344,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/explain/procedures/stopped_undo.py: nasadvisor finish {run}
         nasadvisor/explain/procedures/stopped_undo.py: nasadvisor show {run}
         nasadvisor/explain/procedures/stopped_undo.py: nasadvisor undo {run}
+        nasadvisor/cli/health/status.py: nasadvisor show {run.id}
         run-stopped: nasadvisor undo {run}
     """,
     f"{OURS}::test_what_was_followed_and_what_was_not_measured_names_how_to_measure": """

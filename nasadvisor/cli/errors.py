@@ -1,6 +1,7 @@
 """Exit codes, and how an expected error becomes one sentence and a code."""
 
 import json
+import os
 from enum import IntEnum
 from typing import IO, Any
 
@@ -49,8 +50,27 @@ class Attention(Problem):
 class SentenceGroup(click.Group):
     """Ends expected errors of the services with a sentence and exit code 3: they happen before anything changed.
 
-    With --json the sentence is on standard output too, as `{"error": …}`.
+    With --json the sentence is on standard output too, as `{"error": …}`. Where NO_COLOR is set, nothing is coloured
+    (https://no-color.org). The list of commands has the sections that its commands name, and says all of each.
     """
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """See click."""
+        return super().make_context(info_name, args, parent, **(_without_colour() | extra))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's own
+        """List the commands in the order in which they were added, section by section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            if not command.hidden:
+                text = (command.help or "").partition("\n\n")[0].replace("\n", " ")
+                sections.setdefault(getattr(command, "section", "Commands"), []).append((name, text))
+        width = max((len(name) for lines in sections.values() for name, _text in lines), default=0)
+        for section, lines in sections.items():
+            with formatter.section(section):
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in lines])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the subcommand."""
@@ -64,6 +84,10 @@ class SentenceGroup(click.Group):
         if ctx.meta.get(JSON_WANTED):
             click.echo(json.dumps({"error": problem.format_message()}, ensure_ascii=False))
         raise problem
+
+
+def _without_colour() -> dict[str, Any]:
+    return {"color": False} if os.environ.get("NO_COLOR") else {}
 
 
 def _expected() -> tuple[type[Exception], ...]:

@@ -1,7 +1,12 @@
 """What can be known of a pool and of disks at this moment, without a console that has watched them."""
 
 import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import click
 
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.services import Services
@@ -15,6 +20,16 @@ from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.stored.documents import unpack
 
 
+@contextmanager
+def progress(label: str, length: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error while something takes long; nothing where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _count: None
+        return
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+        yield bar.update
+
+
 def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sample, PoolFacts]:
     """Take samples for so long; everything that was seen, and the pool's properties.
 
@@ -24,11 +39,13 @@ def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sam
     sampler = services.sampler()
     readings = [sampler.sample()]
     waited = 0
-    while waited < seconds:
-        pause = min(every, seconds - waited)
-        services.wait(pause)
-        waited += pause
-        readings.append(sampler.sample())
+    with progress(f"Watching pool {pool.name}", seconds) as advance:
+        while waited < seconds:
+            pause = min(every, seconds - waited)
+            services.wait(pause)
+            waited += pause
+            readings.append(sampler.sample())
+            advance(pause)
     samples = [each for reading in readings for each in reading.samples if each.pool_guid == pool.guid]
     facts = [each for reading in readings for each in reading.facts if each.guid == pool.guid]
     if not samples or not facts:

@@ -10,11 +10,12 @@ from uuid import uuid4
 import click
 from click.core import ParameterSource
 
-from nasadvisor.cli.change.preview import preview_document, print_preview
+from nasadvisor.cli.change.preview import preview_document, print_details, print_preview
 from nasadvisor.cli.errors import Refusal, json_option
 from nasadvisor.cli.options import Percent, Size, SizeOrMax, SpreadCommand
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_disk, find_pool
+from nasadvisor.cli.tables import heading
 from nasadvisor.cli.watching import findings_in, reading_in, watch
 from nasadvisor.domain.change.actions import Naming
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
@@ -89,7 +90,7 @@ def _said(proposal: Proposal) -> Iterator[str]:
     yield from (str(reason) for reason in proposal.left_out.values() if reason.code != NOT_NEEDED)
 
 
-WITH_RECOMMENDED = frozenset({"recommended", "seconds", "naming", "output", "as_json"})
+WITH_RECOMMENDED = frozenset({"recommended", "seconds", "naming", "output", "verbose", "as_json"})
 """What can be said with --recommended."""
 
 
@@ -206,12 +207,20 @@ class Wish:
     "--offline-cache", metavar="GUID|auto", help="Take a cache out of service; an undo puts it back into service."
 )
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the plan here.")
+@click.option("--verbose", "-v", is_flag=True, help="Show each step, what an undo runs, and what a failed SSD means.")
 @json_option
 @click.pass_context
 def plan(
-    ctx: click.Context, /, recommended: str | None, seconds: int, output: Path | None, as_json: bool, **options: object
+    ctx: click.Context,
+    /,
+    recommended: str | None,
+    seconds: int,
+    output: Path | None,
+    verbose: bool,
+    as_json: bool,
+    **options: object,
 ) -> None:
-    """Create a plan for a log or cache (changes nothing). Changes nothing.
+    """Create a plan for a log or cache. Changes nothing.
 
     With --recommended the pool is watched while it does its work, and only what helps is planned, at the size that was
     measured; where nothing helps, that is said, and why.
@@ -240,7 +249,14 @@ def plan(
     if as_json:
         click.echo(json.dumps(preview_document(made, inventory, warnings), ensure_ascii=False))
     else:
-        print_preview(made, inventory, warnings, str(output) if output else "")
+        print_preview(made, inventory, warnings)
+        if verbose:
+            print_details(made, inventory)
+        heading("Nothing was changed.")
+        if output:
+            click.echo(f"To apply it: nasadvisor apply {output}")
+        else:
+            click.echo("To apply it, write the plan to a file with --output plan.json.")
 
 
 def _check_together(ctx: click.Context, recommended: str | None) -> None:

@@ -16,7 +16,7 @@ from nasadvisor.cli.change.progress import Progress
 from nasadvisor.cli.errors import Attention, ExitCode, Misuse, Refusal, json_option
 from nasadvisor.cli.options import TrialLength
 from nasadvisor.cli.services import Services, services_for, who
-from nasadvisor.cli.tables import command_line, heading, minute_of, paragraph, table
+from nasadvisor.cli.tables import columns_option, command_line, heading, minute_of, paragraph, table
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run, RunState, Step
 from nasadvisor.domain.change.trial import AFTER_START_S
@@ -228,11 +228,15 @@ def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool)
     click.get_current_context().exit(code)
 
 
+RUN_HEADS: Final = ("RUN", "STARTED", "POOL", "STATE", "BY")
+
+
 @click.command()
 @click.option("--in-place", is_flag=True, help="List only runs that have left something on this host.")
+@columns_option(*RUN_HEADS)
 @json_option
 @click.pass_context
-def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
+def runs(ctx: click.Context, in_place: bool, columns: str, as_json: bool) -> None:
     """List the runs on this host, newest first. Exit code 5 if the journal of one cannot be read."""
     services = services_for(ctx)
     found = list_runs(services.run_host(), services.inventory)
@@ -242,10 +246,16 @@ def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
         click.echo(json.dumps([to_document(run) for run in (*found.runs, *found.unreadable)], ensure_ascii=False))
     elif found.runs or found.unreadable:
         unreadable = (
-            (run.id, minute_of(run.started_at) or "?", run.pool_name or "?", run.state, run.by or "?")
+            (
+                run.id,
+                f"{minute_of(run.started_at)} UTC" if run.started_at else "?",
+                run.pool_name or "?",
+                run.state,
+                run.by or "?",
+            )
             for run in found.unreadable
         )
-        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), (*map(_row, found.runs), *unreadable))
+        table(RUN_HEADS, (*map(_row, found.runs), *unreadable), columns=columns)
     else:
         click.echo("No run has left anything on this host." if in_place else "No changes on this host yet.")
     for run in found.unreadable:
@@ -301,9 +311,13 @@ def said_of_trial(run: Run) -> str:
     return ""
 
 
+def _moment(at: str) -> str:
+    return f"{at.replace('T', ' ')} UTC" if at else "?"
+
+
 def _row(run: Run) -> tuple[str, ...]:
     state = f"{run.state}, on trial until {minute_of(run.trial.until)}" if run.trial and run.is_on_trial else run.state
-    return (run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, state, run.by)
+    return (run.id, _moment(run.started_at[:19]), run.plan.pool_name, state, run.by)
 
 
 def _print_steps(steps: tuple[Step, ...]) -> None:

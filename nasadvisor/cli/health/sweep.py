@@ -1,7 +1,7 @@
 """`nasadvisor health`: how disks and pools are, asked now; for the terminal, as JSON, and as a plain page to print."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -11,17 +11,24 @@ import click
 
 from nasadvisor.cli.errors import ExitCode, Problem, json_option
 from nasadvisor.cli.services import Services, services_for
-from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.cli.watching import findings_in, reading_in
+from nasadvisor.cli.tables import columns_option, heading, paragraph, table
+from nasadvisor.cli.watching import findings_in, progress, reading_in
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.health.smart.reading import SmartReading
-from nasadvisor.domain.health.sweep import DiskAnswer
+from nasadvisor.domain.health.sweep import DiskAnswer, SweepOutcome
 from nasadvisor.domain.health.urgency import worst_first
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import TERABYTE, size_text
 
 MARKS: Final = {Level.CRITICAL: "CRITICAL ", Level.WARNING: "WARNING  ", Level.INFO: "NOTE     "}
+RESULTS: Final = {Level.CRITICAL: "FAILING", Level.WARNING: "WARNING", Level.INFO: "OK"}
+NO_RESULT: Final = {
+    SweepOutcome.ASLEEP: "asleep",
+    SweepOutcome.UNSUPPORTED: "no SMART data",
+    SweepOutcome.FAILED: "no answer",
+}
+HEADS: Final = ("MODEL", "SERIAL", "RESULT", "USED", "WRITTEN", "TEMP", "HOURS", "ERRORS")
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,13 @@ class DiskHealth:
 
     answer: DiskAnswer
     reading: SmartReading | None
+
+    @property
+    def result(self) -> str:
+        """The worst that is known of it in a word, or why nothing is."""
+        levels = [finding.level for finding in findings_in(self.answer, self.reading)]
+        worst = next((level for level in RESULTS if level in levels), Level.INFO)
+        return NO_RESULT.get(self.answer.outcome) or RESULTS[worst]
 
 
 @dataclass(frozen=True)
@@ -47,15 +61,23 @@ class Health:
 
 
 @click.command()
+@click.option("--quiet", "-q", is_flag=True, help="Print only what needs attention; nothing if all is well.")
+@columns_option(*HEADS)
 @json_option
 @click.pass_context
-def health(ctx: click.Context, as_json: bool) -> None:
+def health(ctx: click.Context, quiet: bool, columns: str, as_json: bool) -> None:
     """Check the health of all disks and pools. Exit code 5 if something needs attention."""
     found = look(services_for(ctx))
     if as_json:
         click.echo(json.dumps(document_of(found), ensure_ascii=False))
+    elif quiet:
+        _print_findings(each for each in found.findings if each.level is not Level.INFO)
     else:
-        _print(found)
+        worst = next((each.level for each in found.findings if each.level is not Level.INFO), Level.INFO)
+        click.secho(f"{found.inventory.host.node}: {RESULTS[worst]}", bold=True)
+        _print_findings(found.findings)
+        heading("Disks")
+        table(HEADS, map(_row, found.disks), "<<<>>>>>", columns)
     ctx.exit(ExitCode.DONE if found.is_well else ExitCode.ATTENTION)
 
 
@@ -78,7 +100,13 @@ def look(services: Services) -> Health:
     """Read the host and ask every disk; sleeping ones are left asleep."""
     inventory = services.inventory()
     answers: list[DiskAnswer] = []
-    services.health().sweep(answers.extend)
+    with progress("Asking the disks", len(inventory.disks)) as advance:
+
+        def take(part: Sequence[DiskAnswer]) -> None:
+            answers.extend(part)
+            advance(len(part))
+
+        services.health().sweep(take)
     disks = tuple(DiskHealth(answer, reading_in(answer)) for answer in sorted(answers, key=lambda each: each.disk_key))
     findings = (
         *findings_of(inventory),
@@ -137,14 +165,9 @@ def _disk_document(disk: DiskHealth, inventory: Inventory) -> dict[str, Any]:
     }
 
 
-def _print(found: Health) -> None:
-    for finding in found.findings:
-        paragraph(str(finding), MARKS[finding.level])
-    if not found.findings:
-        click.echo("Nothing needs attention.")
-    heading("Disks")
-    heads = ("MODEL", "SERIAL", "STATE", "USED", "WRITTEN", "TEMP", "HOURS", "ERRORS")
-    table(heads, (_row(disk) for disk in found.disks), "<<<>>>>>")
+def _print_findings(findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        paragraph(str(finding), MARKS[finding.level], finding.level)
 
 
 def _row(disk: DiskHealth) -> tuple[str, ...]:
@@ -158,7 +181,7 @@ def _row(disk: DiskHealth) -> tuple[str, ...]:
             _figure(reading.hours, "{}"),
             _figure(reading.media_errors, "{}"),
         )
-    return (identity.model or "-", identity.serial or "-", disk.answer.outcome, *figures)
+    return (identity.model or "-", identity.serial or "-", disk.result, *figures)
 
 
 def _figure(value: float | None, form: str, unknown: str = "-") -> str:

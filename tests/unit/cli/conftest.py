@@ -43,6 +43,9 @@ class Shell:
     platforms: PlatformReport | None = None
     waited: list[float] = field(default_factory=list)
 
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
     @property
     def inventory(self) -> Inventory:
         return self.executor.inventory()
@@ -66,7 +69,7 @@ class Shell:
             report=self.reported.append,
             is_root=lambda: self.is_root,
             sampler=lambda: self.sampler() if callable(self.sampler) else self.sampler,
-            wait=self.waited.append,
+            wait=self.wait,
             measure_host=lambda: self.measure_host,
             platforms=lambda inventory: self.platforms or PlatformReport(inventory.host.node, inventory.read_at),
             watch_waiting=self.watch_waiting,

@@ -10,15 +10,18 @@ import pytest
 from click.testing import Result
 
 from nasadvisor.cli import main
+from nasadvisor.cli.main import COMMANDS
 from nasadvisor.domain.change.runs import Record
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.host.change.journal import Journal, JournalUnwritable
 from tests.unit.cli.conftest import Shell
+from tests.unit.cli.evidence.test_advise import Recorded
 from tests.unit.cli.evidence.test_commits import FOUND, Tracer
 from tests.unit.cli.evidence.test_curve import Tracer as Follower
 from tests.unit.cli.evidence.test_probe import measure_host
-from tests.unit.domain.evidence.pools import sync_writers
+from tests.unit.domain.evidence.pools import facts, sync_writers
 from tests.unit.explain.named_commands import named_commands
-from tests.unit.machines import with_cache
+from tests.unit.machines import home_server, with_cache
 
 MIRROR = ("--pool", "tank", "--log", "N1", "N2", "--log-size", "4G")
 OURS = {each.command.removeprefix("sudo ") for each in named_commands()} - {"nasadvisor %(version)s"}
@@ -58,6 +61,32 @@ def follow(shell: Shell, result: Result, start: str, *more: str) -> Result:
     return done
 
 
+def test_the_examples_of_the_help_run_as_they_stand(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait(_seconds: float) -> None:
+        if "--watch" in arguments:
+            raise KeyboardInterrupt
+
+    monkeypatch.chdir(shell.root)
+    monkeypatch.setattr(shell, "wait", wait)
+    shell.sampler = lambda: Recorded(sync_writers(seconds=5), facts())
+    shell.watch_waiting = lambda: WaitingPrograms("2026-08-25T20:16:00+00:00", 20, ())
+    run = ""
+    for command in COMMANDS:
+        for example in () if command.name == "join" else command.examples:
+            serials = iter(("N1", "N2"))
+            words = (next(serials) if word == "SERIAL" else word for word in example.replace("RUN", run).split()[1:])
+            arguments = [*words, *(["--yes"] if command.name in ("apply", "undo") else [])]
+            if "--trial" in arguments:
+                shell.run("undo", run, "--yes")
+                shell.run("plan", *MIRROR, "--output", "plan.json")
+            result = shell.run(*arguments)
+            attention = 5 if command.name == "health" else 0
+            assert result.exit_code == attention, (example, result.output)
+            if command.name == "apply":
+                run = json.loads(Path("plan.json").read_text(encoding="utf-8"))["ids"]["plan_id"]
+    assert shell.inventory.fingerprint == home_server().fingerprint
+
+
 def test_from_a_plan_to_its_undo_each_answer_names_the_next_command(shell: Shell) -> None:
     before = shell.inventory.fingerprint
     planned = shell.run("plan", *MIRROR, "--output", shell.root / "plan.json")
@@ -95,6 +124,7 @@ def test_a_run_that_stopped_names_both_ways_to_its_end(shell: Shell, monkeypatch
         stopped = shell.run("apply", plan, "--yes")
     assert stopped.exit_code == 5
     run = json.loads(plan.read_text())["ids"]["plan_id"]
+    follow(shell, shell.run("status"), "show")
     follow(shell, shell.run("show", run) if way == "finish" else stopped, way, "--yes")
 
 

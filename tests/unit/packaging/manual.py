@@ -29,9 +29,30 @@ COMPLETIONS: Final[dict[str, type[ShellComplete]]] = {"nasadvisor.bash": BashCom
 def write_manual(directory: Path) -> None:
     """Write all pages and completions into a directory that is there."""
     write_man_pages(NAME, _shown(nasadvisor), version=__version__, target_dir=str(directory), date=DATE)
+    for command in COMMANDS:
+        if not command.hidden:
+            _end(directory / f"{NAME}-{command.name}.1", command.examples)
+    _end(directory / f"{NAME}.1", next(one.examples for one in COMMANDS if one.name == "status"))
     for name, kind in COMPLETIONS.items():
         shell = kind(nasadvisor, {}, NAME, f"_{NAME.upper()}_COMPLETE")
         (directory / name).write_text(f"{_completion(shell)}\n", encoding="utf-8")
+
+
+def _end(page: Path, examples: tuple[str, ...]) -> None:
+    """Add what every page of a manual ends with (man-pages(7)); click-man writes what click knows."""
+    codes = " ".join((nasadvisor.help or "").partition("Exit codes: ")[2].split()).rstrip(".").split(", ")
+    lines = [".SH EXIT STATUS"]
+    for code in codes:
+        number, _space, meaning = code.partition(" ")
+        lines += [".TP", rf"\fB{number}\fP", meaning]
+    if examples:
+        lines.append(".SH EXAMPLES")
+    for example in examples:
+        lines += [".PP", ".nf", rf"\fC{example.replace('-', chr(92) + '-')}\fP", ".fi"]
+    others = [f"{NAME}-{one.name}" for one in COMMANDS if not one.hidden] if page.name == f"{NAME}.1" else [NAME]
+    lines += [".SH SEE ALSO", ", ".join(rf"\fB{name}\fP(1)" for name in others) + r", \fBzpool\fP(8), \fBzfs\fP(8)"]
+    with page.open("a", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
 
 
 def _completion(shell: ShellComplete) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from click.shell_completion import BashComplete
 
 from nasadvisor.cli import main
+from nasadvisor.cli.main import COMMANDS
 from tests.unit.packaging.manual import KEPT, write_manual
 
 
@@ -18,6 +19,14 @@ def test_what_is_kept_is_what_the_command_line_says_today(tmp_path: Path) -> Non
 def test_every_command_for_people_has_a_page() -> None:
     shown = {name for name, command in main.commands.items() if not command.hidden}
     assert {f"nasadvisor-{name}.1" for name in shown} | {"nasadvisor.1"} == {path.name for path in KEPT.glob("*.1")}
+
+
+def test_every_page_ends_with_exit_status_and_see_also_and_an_example_where_there_is_one() -> None:
+    for command in COMMANDS:
+        if not command.hidden:
+            page = (KEPT / f"nasadvisor-{command.name}.1").read_text(encoding="utf-8")
+            assert page.index(".SH EXIT STATUS") < page.index(".SH SEE ALSO")
+            assert (".SH EXAMPLES" in page) is bool(command.examples)
 
 
 def test_what_is_hidden_is_not_in_the_manual() -> None:

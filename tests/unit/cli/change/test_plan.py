@@ -158,14 +158,29 @@ def test_with_json_a_refusal_is_on_standard_output_too(shell: Shell) -> None:
     assert "backup" in json.loads(result.stdout)["error"]
 
 
-def test_the_preview_tells_commands_undo_warnings_and_what_stays(shell: Shell) -> None:
+def test_the_preview_begins_with_what_is_added_erased_and_undone(shell: Shell) -> None:
+    lines = [line.split() for line in shell.run("plan", *MIRROR, *CACHES).stdout.splitlines()]
+    labels = [label for key in (NVME1, NVME2) if (disk := shell.inventory.disk(key)) for label in disk.label.split()]
+    text = " ".join(word for line in lines[1:7] for word in line)
+    assert "Log 2 x 4 GiB mirrored on" in text
+    assert "Cache 2 x 100 GiB on" in text
+    assert set(labels) <= {word.rstrip(",") for line in lines[1:7] for word in line}
+    assert "Erases nothing; the SSDs are blank" in text
+    assert "Undo restores everything but" in text
+
+
+def test_the_preview_tells_commands_and_warnings_and_the_rest_where_asked(shell: Shell) -> None:
     text = shell.run("plan", *MIRROR, *CACHES).stdout
     assert "zpool add -o ashift=12 tank log mirror /dev/disk/by-partuuid/" in text
-    assert "zpool remove tank" in text
     assert "log-and-cache-share" not in text
     assert "Log and cache share an SSD" in text
-    assert "keeps an empty entry" in " ".join(text.split())
     assert "Nothing was changed." in text
+    assert "If a device dies" not in text
+    whole = shell.run("plan", *MIRROR, *CACHES, "--verbose").stdout
+    assert "zpool remove tank" in whole
+    assert "keeps an empty entry" in " ".join(whole.split())
+    assert "If a device dies" in whole
+    assert whole.index("Steps") < whole.index("Nothing was changed.")
 
 
 def test_the_plan_file_holds_the_plan_and_nothing_is_changed(shell: Shell) -> None:

@@ -50,9 +50,7 @@ def test_it_asks_the_console_at_that_place(
     assert "secret" not in result.output
 
 
-def test_the_token_is_read_from_standard_input_and_so_stays_out_of_ps_and_history(
-    shell: Shell, asked: list[ConsoleAddress]
-) -> None:
+def test_the_token_is_read_from_standard_input_and_stays_out_of_ps(shell: Shell, asked: list[ConsoleAddress]) -> None:
     result = shell.run("join", "nas.example", stdin=f"{TOKEN}\n")
     assert (result.exit_code, asked) == (0, [ConsoleAddress("nas.example", 8844)])
     assert TOKEN not in result.output

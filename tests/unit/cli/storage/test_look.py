@@ -34,8 +34,18 @@ def test_pools_shows_layout_and_members(shell: Shell) -> None:
     assert "2 mirrors of 2" in text
     assert "ONLINE" in text
     assert "DEGRADED" in text
-    assert f"tank (guid {TANK})" in text
+    assert TANK not in text
+    assert f"tank (guid {TANK})" in shell.run("pools", "--guids").stdout
     assert [pool["guid"] for pool in shell.json("pools")] == [TANK, ARCHIVE]
+
+
+def test_only_the_columns_that_were_chosen_are_shown_in_their_order(shell: Shell) -> None:
+    lines = shell.run("pools", "--columns", "state,name").stdout.splitlines()
+    assert [line.split() for line in lines] == [["STATE", "NAME"], ["ONLINE", "tank"], ["DEGRADED", "archive"]]
+    lines = shell.run("inventory", "-o", "serial").stdout.splitlines()
+    assert lines == ["SERIAL", *(disk.identity.serial or "-" for disk in shell.inventory.disks)]
+    refused = shell.run("pools", "--columns", "colour")
+    assert (refused.exit_code, "no column colour" in refused.stderr) == (2, True)
 
 
 def test_a_host_without_pools_says_so(shell: Shell) -> None:
