@@ -1,7 +1,8 @@
 """The interface for other programs: JSON over HTTP, described by OpenAPI, read-only but for acknowledging alerts."""
 
 from datetime import datetime
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Final
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest
@@ -133,6 +134,27 @@ class AlertOut(Schema):
     acknowledged_by: str
 
 
+class ProblemOut(Schema):
+    """Why there is no answer."""
+
+    detail: str
+
+
+class MisuseOut(Schema):
+    """Which parameter cannot be read, and why: one entry for each."""
+
+    detail: list[dict[str, Any]]
+
+
+def _answers(good: Any, *problems: int) -> dict[int, Any]:
+    """What a question is answered with, by status; 401 without a token that is good."""
+    forms = {status: MisuseOut if status == HTTPStatus.UNPROCESSABLE_ENTITY else ProblemOut for status in problems}
+    return {HTTPStatus.OK: good, HTTPStatus.UNAUTHORIZED: ProblemOut, **forms}
+
+
+NOT_ONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+"""Where one thing is asked for by its number."""
+
 api = NinjaAPI(
     title="NAS Advisor",
     version=__version__,
@@ -151,14 +173,14 @@ def description(request: HttpRequest) -> Any:
     return api.get_openapi_schema(path_prefix=f"/{ROOT}")
 
 
-@api.get("/nodes", response=list[NodeOut], summary="All hosts")
+@api.get("/nodes", response=_answers(list[NodeOut]), summary="All hosts")
 def nodes(request: HttpRequest) -> Any:
     """Every host that has reported."""
     del request
     return Node.objects.defer("inventory_document")
 
 
-@api.get("/pools", response=list[PoolOut], summary="All pools")
+@api.get("/pools", response=_answers(list[PoolOut]), summary="All pools")
 def pools(request: HttpRequest) -> list[dict[str, object]]:
     """Every imported pool of every host."""
     del request
@@ -170,7 +192,7 @@ def pools(request: HttpRequest) -> list[dict[str, object]]:
     ]
 
 
-@api.get("/disks", response=list[DiskOut], summary="All disks")
+@api.get("/disks", response=_answers(list[DiskOut]), summary="All disks")
 def disks(request: HttpRequest, node: str = "") -> Any:
     """Every disk, of one node if asked."""
     del request
@@ -182,7 +204,7 @@ def disks(request: HttpRequest, node: str = "") -> Any:
     return found.filter(node__name=node) if node else found
 
 
-@api.get("/written", response=list[WrittenOut], summary="Who writes to the SSDs")
+@api.get("/written", response=_answers(list[WrittenOut]), summary="Who writes to the SSDs")
 def written(request: HttpRequest) -> list[dict[str, object]]:
     """Every SSD that was watched in its present role; null until that was a day."""
     del request
@@ -197,14 +219,14 @@ def written(request: HttpRequest) -> list[dict[str, object]]:
     ]
 
 
-@api.get("/disks/{disk_id}/readings", response=list[ReadingOut], summary="The readings of a disk")
+@api.get("/disks/{disk_id}/readings", response=_answers(list[ReadingOut], *NOT_ONE), summary="The readings of a disk")
 def readings(request: HttpRequest, disk_id: int, since: datetime | None = None) -> Any:
     """Its readings, oldest first; the newest 5,000 at most."""
     del request
     return readings_of(get_object_or_404(StoredDisk, pk=disk_id), since)[-MOST_READINGS:]
 
 
-@api.get("/alerts", response=list[AlertOut], summary="Alerts")
+@api.get("/alerts", response=_answers(list[AlertOut]), summary="Alerts")
 def alerts(request: HttpRequest, state: str = "") -> list[dict[str, object]]:
     """Open alerts, or those in the state that is asked for: new, acknowledged or recovered."""
     del request
@@ -213,13 +235,17 @@ def alerts(request: HttpRequest, state: str = "") -> list[dict[str, object]]:
     return [_alert(stored) for stored in found[:MOST_ALERTS]]
 
 
-@api.post("/alerts/{alert_id}/acknowledge", response=AlertOut, summary="Take an alert up")
+@api.post(
+    "/alerts/{alert_id}/acknowledge",
+    response=_answers(AlertOut, HTTPStatus.FORBIDDEN, *NOT_ONE),
+    summary="Acknowledge an alert",
+)
 def acknowledge(request: HttpRequest, alert_id: int) -> dict[str, object]:
     """It is told again only if it grows. Needs a token that may do so."""
     token = request.auth  # type: ignore[attr-defined]
     if not token.may_acknowledge:
         audit.record_refusal(request, audit.named_after(token.name))
-        raise HttpError(403, "This token may only look.")
+        raise HttpError(HTTPStatus.FORBIDDEN, "This token may only look.")
     stored = get_object_or_404(StoredAlert.objects.select_related("node"), pk=alert_id)
     take_up(stored, audit.named_after(token.name), timezone.now())
     audit.record_program(token.name, request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")

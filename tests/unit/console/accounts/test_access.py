@@ -149,6 +149,27 @@ def test_the_interface_describes_itself(client: Client) -> None:
     assert writing == ["/api/v1/alerts/{alert_id}/acknowledge"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "place", "status"),
+    [
+        ("get", "/api/v1/disks", "/api/v1/disks", 200),
+        ("get", "/api/v1/disks/4242/readings", "/api/v1/disks/{disk_id}/readings", 404),
+        ("get", "/api/v1/disks/1/readings?since=yesterday", "/api/v1/disks/{disk_id}/readings", 422),
+        ("get", "/api/v1/disks/x/readings", "/api/v1/disks/{disk_id}/readings", 422),
+        ("post", "/api/v1/alerts/1/acknowledge", "/api/v1/alerts/{alert_id}/acknowledge", 403),
+    ],
+)
+def test_each_answer_is_one_that_the_description_has(
+    client: Client, method: str, path: str, place: str, status: int
+) -> None:
+    described = client.get("/api/v1/openapi.json", headers=token()).json()["paths"]
+    answer = getattr(client, method)(path, headers=token())
+    assert answer.status_code == status
+    assert str(status) in described[place][method]["responses"]
+    assert getattr(client, method)(path).status_code == 401
+    assert all("401" in verb["responses"] for verbs in described.values() for verb in verbs.values())
+
+
 def test_the_interface_gives_disks_with_their_forecast(client: Client) -> None:
     watched(typical())
     found = client.get("/api/v1/disks?node=nas1", headers=token()).json()
