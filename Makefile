@@ -126,6 +126,10 @@ deb: venv assets translations $(STAMPS)/packages-lab ## Build the Debian package
 deb-here: assets translations ## Build the Debian package for the release that this machine runs, e.g. Ubuntu
 	@mkdir -p build && packaging/deb/build.sh build
 
+.PHONY: release
+release: venv assets translations $(STAMPS)/packages-lab ## Test, build the packages of every suite with checksums and notes, and tag it
+	@scripts/release.sh
+
 .PHONY: venv
 venv: $(VENV)/.stamp ## Make the virtual environment for development
 
