@@ -16,6 +16,7 @@ urlpatterns = [
     path("wear/<int:pk>/forget/", disk_table.forget, name="drive-forget"),
     path("disks/<path:key>/", disk_page.disk, name="disk"),
     path("alerts/", alert_pages.alerts, name="alerts"),
+    path("alerts/acknowledge/", alert_pages.acknowledge_several, name="alerts-acknowledge"),
     path("alerts/<int:pk>/acknowledge/", alert_pages.acknowledge, name="alert-acknowledge"),
     path("steps/<slug:name>/", procedure_pages.procedure, name="procedure"),
     path("settings/alerts/", channel_pages.channels, name="channels"),

@@ -434,6 +434,7 @@ class Migration(migrations.Migration):
                 ("finding_document", models.JSONField()),
                 ("acknowledged_by", models.CharField(blank=True, default="", max_length=253)),
                 ("acknowledged_at", models.DateTimeField(null=True)),
+                ("snoozed_until", models.DateTimeField(null=True)),
                 ("ended_at", models.DateTimeField(null=True)),
                 (
                     "node",
@@ -456,6 +457,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("new", "new"),
                             ("worse", "worse"),
+                            ("again", "still there"),
                             ("escalated", "not acknowledged"),
                             ("recovered", "resolved"),
                         ],

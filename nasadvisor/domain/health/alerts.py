@@ -39,6 +39,7 @@ class EventKind(StrEnum):
 
     NEW = "new"
     WORSE = "worse"
+    AGAIN = "again"
     ESCALATED = "escalated"
     RECOVERED = "recovered"
 
@@ -65,7 +66,8 @@ class Observation:
 class Alert:
     """One alert. `told_level` and `told_measure` are what was told last, at `told_at`.
 
-    `away_since` is when the finding was first missed, None while it is there.
+    `away_since` is when the finding was first missed, None while it is there. `snoozed_until` is when one that was
+    acknowledged for a while is told again, None where it was for good.
     """
 
     key: AlertKey
@@ -78,6 +80,7 @@ class Alert:
     told_measure: int
     away_since: datetime | None = None
     is_escalated: bool = False
+    snoozed_until: datetime | None = None
 
     @property
     def is_open(self) -> bool:
@@ -124,6 +127,7 @@ def present(alert: Alert | None, seen: Observation, now: datetime) -> AlertChang
     told = replace(
         current,
         state=AlertState.NEW,  # what was accepted is not what there is now
+        snoozed_until=None,
         told_at=now,
         told_level=max(seen.level, alert.told_level, key=RANK.__getitem__),
         told_measure=max(seen.measure, alert.told_measure),
@@ -144,9 +148,18 @@ def absent(alert: Alert, now: datetime) -> AlertChange:
     return AlertChange(replace(alert, state=AlertState.RECOVERED, told_at=now), event)
 
 
-def acknowledge(alert: Alert) -> Alert:
-    """Somebody has taken it up."""
-    return replace(alert, state=AlertState.ACKNOWLEDGED) if alert.is_open else alert
+def acknowledge(alert: Alert, until: datetime | None = None) -> Alert:
+    """Somebody has taken it up, for good or until then."""
+    return replace(alert, state=AlertState.ACKNOWLEDGED, snoozed_until=until) if alert.is_open else alert
+
+
+def wake(alert: Alert, now: datetime) -> AlertChange:
+    """The time for which an alert was acknowledged is over: if the finding is still there, it is told again."""
+    is_due = alert.snoozed_until is not None and now >= alert.snoozed_until
+    if not is_due or alert.state is not AlertState.ACKNOWLEDGED or alert.away_since is not None:
+        return AlertChange(alert)
+    told = replace(alert, state=AlertState.NEW, snoozed_until=None, told_at=now, is_escalated=False)
+    return AlertChange(told, EventKind.AGAIN)
 
 
 def escalate(alert: Alert, after: timedelta, now: datetime) -> AlertChange:

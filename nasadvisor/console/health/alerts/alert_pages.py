@@ -1,15 +1,17 @@
-"""The alerts: what is open, what is over, and taking one up."""
+"""The alerts: what is open, what is over, filters, and acknowledging one or several."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Case, When
+from django.db.models import Case, Q, QuerySet, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts import audit
@@ -21,6 +23,7 @@ from nasadvisor.console.health.alerts.models import (
     AlertStates,
     Delivery,
     DeliveryState,
+    Levels,
     StoredAlert,
     is_somebody_told,
 )
@@ -35,6 +38,15 @@ PER_PAGE: Final = 50
 NEW_FIRST: Final = Case(When(state=AlertStates.NEW, then=0), default=1)
 WORST_FIRST: Final = Case(When(level=Level.CRITICAL.value, then=0), default=1)
 CAN_WAIT_LAST: Final = Case(When(code__in=CAN_WAIT, then=1), default=0)
+
+
+SNOOZES: Final = {
+    "": (None, gettext_lazy("until it gets worse")),
+    "day": (timedelta(days=1), gettext_lazy("for a day")),
+    "week": (timedelta(days=7), gettext_lazy("for a week")),
+    "month": (timedelta(days=30), gettext_lazy("for a month")),
+}
+"""For how long alerts are acknowledged, by what the form sends."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
         return render(request, "fleet/no_node.html", {"section": "alerts"})
     found = StoredAlert.objects.select_related("node").defer("node__inventory_document")
     order = (NEW_FIRST, WORST_FIRST, CAN_WAIT_LAST, "-began_at", "pk")
-    opened = found.exclude(state=AlertStates.RECOVERED).order_by(*order)
+    opened = _chosen(found.exclude(state=AlertStates.RECOVERED), request).order_by(*order)
     over = Paginator(found.filter(state=AlertStates.RECOVERED), PER_PAGE).get_page(request.GET.get("page"))
     page = Paginator(opened, PER_PAGE).get_page(request.GET.get("open"))
     hosts = Node.objects.defer("inventory_document").order_by("name")
@@ -64,6 +76,11 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "rows": [_row(alert, node, can_change=can_change) for alert in page.object_list],
         "hosts": hosts,
         "has_others": len(hosts) > 1,
+        "levels": [each for each in Levels.choices if each[0] != Levels.INFO],
+        "chosen": {name: request.GET.get(name, "") for name in FILTERS},
+        "is_filtered": any(request.GET.get(name) for name in FILTERS),
+        "can_select": can_change and sum(alert.state == AlertStates.NEW for alert in page.object_list) > 1,
+        "snoozes": [(value, words) for value, (_time, words) in SNOOZES.items()],
         "over": over,
         "notes": [each for each in inventory_findings(node) if each.level is Level.INFO],
         "is_somebody_told": is_somebody_told(),
@@ -71,6 +88,21 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "section": "alerts",
     }
     return render(request, "health/alerts/alerts.html", context)
+
+
+FILTERS: Final = ("level", "host", "q")
+
+
+def _chosen(found: "QuerySet[StoredAlert]", request: HttpRequest) -> "QuerySet[StoredAlert]":
+    """The alerts of a level, of a host, and those in which a text occurs: a code, a disk, a pool."""
+    level, host, text = (request.GET.get(name, "") for name in FILTERS)
+    if level:
+        found = found.filter(level=level)
+    if host:
+        found = found.filter(node__name=host)
+    if text:
+        found = found.filter(Q(code__icontains=text) | Q(subject__icontains=text) | Q(finding_document__icontains=text))
+    return found
 
 
 def _row(alert: StoredAlert, shown: Node, *, can_change: bool) -> AlertRow:
@@ -88,4 +120,25 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
     take_up(stored, user_of(request).get_username(), timezone.now())
     audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")
     messages.success(request, _("Acknowledged. You will be notified again only if it gets worse."))
+    return redirect("alerts")
+
+
+@operator_required
+@require_POST
+def acknowledge_several(request: HttpRequest) -> HttpResponse:
+    """Take up the alerts that are ticked, for good or for a while."""
+    numbers = [int(text) for text in request.POST.getlist("alert")[:PER_PAGE] if text.isdecimal() and len(text) < 10]
+    length, _words = SNOOZES.get(request.POST.get("for", ""), SNOOZES[""])
+    now = timezone.now()
+    until = now + length if length else None
+    opened = StoredAlert.objects.filter(pk__in=numbers).exclude(state=AlertStates.RECOVERED).select_related("node")
+    for stored in opened:
+        take_up(stored, user_of(request).get_username(), now, until)
+        audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")
+    count = len(opened)
+    if count:
+        words = ngettext("%(count)d alert acknowledged.", "%(count)d alerts acknowledged.", count)
+        messages.success(request, words % {"count": count})
+    else:
+        messages.info(request, _("No alert was selected."))
     return redirect("alerts")

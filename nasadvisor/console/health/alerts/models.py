@@ -53,6 +53,7 @@ class StoredAlert(models.Model):
     finding_document = models.JSONField()
     acknowledged_by = models.CharField(max_length=253, default="", blank=True)
     acknowledged_at = models.DateTimeField(null=True)
+    snoozed_until = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -91,6 +92,7 @@ class StoredAlert(models.Model):
             told_measure=self.told_measure,
             away_since=self.away_since,
             is_escalated=self.is_escalated,
+            snoozed_until=self.snoozed_until,
         )
 
     def take(self, alert: alerts.Alert) -> None:
@@ -99,6 +101,7 @@ class StoredAlert(models.Model):
         self.level, self.measure = alert.level.value, alert.measure
         self.told_at, self.told_level, self.told_measure = alert.told_at, alert.told_level.value, alert.told_measure
         self.away_since, self.is_escalated = alert.away_since, alert.is_escalated
+        self.snoozed_until = alert.snoozed_until
         if alert.state is AlertState.NEW:
             self.acknowledged_by, self.acknowledged_at = "", None
 
@@ -108,6 +111,7 @@ class EventKinds(models.TextChoices):
 
     NEW = EventKind.NEW.value, _("new")
     WORSE = EventKind.WORSE.value, _("worse")
+    AGAIN = EventKind.AGAIN.value, _("still there")
     ESCALATED = EventKind.ESCALATED.value, _("not acknowledged")
     RECOVERED = EventKind.RECOVERED.value, _("resolved")
 

@@ -29,6 +29,7 @@ from nasadvisor.domain.health.alerts import (
     due_at,
     escalate,
     reconcile,
+    wake,
 )
 from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import to_document
@@ -52,14 +53,15 @@ def watch(now: datetime) -> None:
             with transaction.atomic():
                 _move(node, unwatchable(node, error), now)
     with transaction.atomic():
+        _wake(now)
         _escalate(now)
 
 
-def take_up(stored: StoredAlert, by: str, now: datetime) -> None:
-    """Somebody acknowledges an alert."""
+def take_up(stored: StoredAlert, by: str, now: datetime, until: datetime | None = None) -> None:
+    """Somebody acknowledges an alert, for good or until then."""
     with transaction.atomic():
         current = StoredAlert.objects.select_for_update().get(pk=stored.pk)
-        current.take(acknowledge(current.as_alert()))
+        current.take(acknowledge(current.as_alert(), until))
         if current.state == AlertStates.ACKNOWLEDGED:
             current.acknowledged_by, current.acknowledged_at = by, now
             current.save()
@@ -116,6 +118,16 @@ def _store(stored: StoredAlert | None, step: AlertChange, seen: ObservedFinding 
     stored.save()
     if step.event:
         tell(stored, step.event, now)
+
+
+def _wake(now: datetime) -> None:
+    snoozed = StoredAlert.objects.select_for_update().filter(state=AlertStates.ACKNOWLEDGED, snoozed_until__lte=now)
+    for stored in snoozed:
+        step = wake(stored.as_alert(), now)
+        if step.event:
+            stored.take(step.alert)
+            stored.save()
+            tell(stored, step.event, now)
 
 
 def _escalate(now: datetime) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -162,7 +163,9 @@ def test_a_disk_is_forgotten_only_once_it_is_gone(operator: Client) -> None:
     assert disk_of(WORN).is_forgotten
 
 
-@pytest.mark.parametrize("path", ["/wear/sweep/", "/wear/1/self-test/", "/wear/1/forget/", "/alerts/1/acknowledge/"])
+@pytest.mark.parametrize(
+    "path", ["/wear/sweep/", "/wear/1/self-test/", "/wear/1/forget/", "/alerts/1/acknowledge/", "/alerts/acknowledge/"]
+)
 def test_a_viewer_changes_nothing(viewer: Client, path: str, sent: list[Sent]) -> None:
     watched(typical(), days=0)
     assert viewer.post(path).status_code == 403
@@ -175,6 +178,32 @@ def test_an_alert_is_acknowledged(operator: Client) -> None:
     assert "Acknowledge" in page(operator, "/alerts/")
     operator.post(f"/alerts/{alert.pk}/acknowledge/")
     assert "acknowledged by operator" in page(operator, "/alerts/")
+
+
+def test_several_alerts_are_acknowledged_at_once_and_for_a_while(operator: Client) -> None:
+    watched(typical())
+    first, second, third = StoredAlert.objects.filter(state="new")[:3]
+    assert "Acknowledge selected" in page(operator, "/alerts/")
+    before = timezone.now()
+    operator.post("/alerts/acknowledge/", {"alert": [first.pk, second.pk, "x", "99999999999"], "for": "week"})
+    found = {each.pk: each for each in StoredAlert.objects.all()}
+    assert [found[each.pk].state for each in (first, second, third)] == ["acknowledged", "acknowledged", "new"]
+    until = found[first.pk].snoozed_until
+    assert until is not None
+    assert timedelta(days=7) <= until - before < timedelta(days=7, minutes=5)
+    assert "No alert was selected." in operator.post("/alerts/acknowledge/", follow=True).content.decode()
+
+
+def test_alerts_are_filtered_by_level_host_and_text(viewer: Client) -> None:
+    watched(typical())
+    alert = StoredAlert.objects.filter(code="media-errors").get()
+    StoredAlert.objects.filter(pk=alert.pk).update(level="critical")
+    assert StoredAlert.objects.exclude(level="critical").exists()
+    assert page(viewer, "/alerts/?level=critical").count("notice notice-critical") == 1
+    assert "notice notice-warning" not in page(viewer, "/alerts/?level=critical").partition("Worth knowing")[0]
+    assert "No open alert matches." in page(viewer, "/alerts/?host=other")
+    assert page(viewer, f"/alerts/?q={WORN}").count("notice notice-") >= 1
+    assert "No open alert matches." in page(viewer, "/alerts/?q=nothing-of-this-name")
 
 
 def test_many_alerts_have_pages_and_what_nobody_took_up_comes_first(viewer: Client) -> None:

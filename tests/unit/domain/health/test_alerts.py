@@ -10,6 +10,7 @@ from nasadvisor.domain.health.alerts import (
     RECOVERED_AFTER,
     SLOW_GROWTH_AFTER,
     Alert,
+    AlertChange,
     AlertKey,
     AlertState,
     EventKind,
@@ -18,6 +19,7 @@ from nasadvisor.domain.health.alerts import (
     escalate,
     present,
     reconcile,
+    wake,
 )
 from nasadvisor.domain.statements import RANK, Level
 
@@ -155,6 +157,23 @@ def test_a_warning_is_never_escalated() -> None:
     watch.look(seen())
     watch.escalate(10 * HOURS_ON_CALL)
     assert watch.told == [EventKind.NEW]
+
+
+def test_what_was_acknowledged_until_a_moment_wakes_then_and_only_while_the_finding_is_there() -> None:
+    watch = Watch()
+    watch.look(seen(3))
+    assert watch.alert is not None
+    until = watch.now + timedelta(days=1)
+    snoozed = acknowledge(watch.alert, until)
+    assert wake(snoozed, until - MINUTE) == AlertChange(snoozed)
+    woken = wake(snoozed, until)
+    assert woken.event is EventKind.AGAIN
+    assert (woken.alert.state, woken.alert.snoozed_until, woken.alert.told_at) == (AlertState.NEW, None, until)
+    missed = replace(snoozed, away_since=until - MINUTE)
+    assert wake(missed, until) == AlertChange(missed)
+    for_good = acknowledge(watch.alert)
+    assert wake(for_good, until) == AlertChange(for_good)
+    assert wake(watch.alert, until) == AlertChange(watch.alert)
 
 
 def test_what_is_over_cannot_be_acknowledged() -> None:

@@ -84,6 +84,20 @@ def test_what_somebody_has_taken_up_is_quiet_until_it_grows(night: Night, post: 
     assert len(post.sent) == 2
 
 
+def test_what_was_acknowledged_for_a_while_is_told_again_once_if_it_is_still_there(night: Night, post: Post) -> None:
+    night.minute(erring(3))
+    take_up(StoredAlert.objects.get(), "anna", night.now, night.now + timedelta(days=1))
+    night.now += timedelta(hours=23)
+    night.minute(erring(3), count=3)
+    assert len(post.sent) == 1
+    night.now += timedelta(hours=1)
+    night.minute(erring(3), count=5)
+    alert = StoredAlert.objects.get()
+    assert (alert.state, alert.acknowledged_by, alert.snoozed_until) == ("new", "", None)
+    assert len(post.sent) == 2
+    assert "Still there" in post.subjects[1]
+
+
 @pytest.mark.slow
 def test_a_mail_server_that_is_down_for_an_hour_loses_nothing_and_sends_nothing_twice(night: Night, post: Post) -> None:
     night.minute(healthy())
