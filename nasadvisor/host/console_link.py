@@ -13,7 +13,7 @@ import kombu.exceptions
 import redis.exceptions
 from celery import Celery
 
-from nasadvisor.domain.fleet.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
+from nasadvisor.domain.fleet.joining import bracketed, console_queue, host_queue, unacknowledged, user_of
 from nasadvisor.domain.fleet.questions import ANSWER_TASK, ERROR_TASK, Question
 from nasadvisor.host.broker import CarefulAmqp
 from nasadvisor.host.config import HostConfig
@@ -77,22 +77,16 @@ def celery_app(config: HostConfig) -> Celery:
         worker_enable_remote_control=False,
     )
     if config.access:
-        _reach(app, config.access)
+        # With TLS and as the user of this node only, whose rights (`nasadvisor.console.fleet.remote.access`) cover the
+        # keys that these options name, and no other.
+        access = config.access
+        options = {**app.conf.broker_transport_options, **unacknowledged(access.node), "priority_steps": [0]}
+        app.conf.update(
+            broker_url=f"rediss://{user_of(access.node)}:{access.password}@{bracketed(access.address)}:{access.port}/0",
+            broker_use_ssl={"ssl_ca_data": access.authority, "ssl_cert_reqs": "required", "ssl_check_hostname": True},
+            broker_transport_options=options,
+        )
     return app
-
-
-def _reach(app: Celery, access: ConsoleAccess) -> None:
-    """Make the app speak to a console on another machine, with TLS and as the user of this node only.
-
-    The rights of that user (`nasadvisor.console.fleet.remote.access`) cover the keys that these options name, and no
-    other.
-    """
-    options = {**app.conf.broker_transport_options, **unacknowledged(access.node), "priority_steps": [0]}
-    app.conf.update(
-        broker_url=f"rediss://{user_of(access.node)}:{access.password}@{bracketed(access.address)}:{access.port}/0",
-        broker_use_ssl={"ssl_ca_data": access.authority, "ssl_cert_reqs": "required", "ssl_check_hostname": True},
-        broker_transport_options=options,
-    )
 
 
 def queue_to_console(config: HostConfig) -> str:

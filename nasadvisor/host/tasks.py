@@ -213,7 +213,15 @@ class HostTasks:
             try:
                 self._look_wanted.clear()
                 inventory = self._looked()
-                self.link.tell(self._platform_report(inventory))
+                report = self.platform(inventory)
+                clock = clock_findings(self.node, CONSOLE_CLOCK.ahead)
+                self.link.tell(
+                    replace(
+                        report,
+                        vetoes=(*report.vetoes, *as_vetoes(self.allowed)),
+                        findings=(*report.findings, *self.switches.findings(), *clock),
+                    )
+                )
                 self.link.tell(inventory)
             except HostError as error:
                 self.link.tell_error(ask.READ_INVENTORY, "", error)
@@ -229,15 +237,6 @@ class HostTasks:
         except CommandFailed as error:
             log.info("inventory, looked again: %s", error)
             return self.look()
-
-    def _platform_report(self, inventory: Inventory) -> PlatformReport:
-        report = self.platform(inventory)
-        clock = clock_findings(self.node, CONSOLE_CLOCK.ahead)
-        return replace(
-            report,
-            vetoes=(*report.vetoes, *as_vetoes(self.allowed)),
-            findings=(*report.findings, *self.switches.findings(), *clock),
-        )
 
     def smart_sweep(self) -> None:
         """Ask every disk for its health and tell the answers as they come, then what the sweep was like."""

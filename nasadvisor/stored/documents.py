@@ -68,7 +68,17 @@ def from_document(kind: type[T], document: object) -> T:
     name = getattr(kind, "__name__", "record").lower()
     stored = kind_of(kind)
     if stored:
-        document = _upgraded(stored, name, document)
+        if not isinstance(document, dict):
+            raise DocumentError(f"This is not a valid {name} document: expected dict, found {type(document).__name__}")
+        number = _number(stored, name, document)
+        body = {key: value for key, value in document.items() if key != _NUMBER}
+        try:
+            for upgrade in stored.upgrades[number - FIRST :]:
+                body = upgrade(body)
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            fault = str(error)[:_MAX_FAULT_CHARS]
+            raise DocumentError(f"This is not a valid {name} document of form {number}: {fault}") from error
+        document = body
     try:
         return _converter().structure(document, kind)
     except (cattrs.BaseValidationError, TypeError, ValueError) as error:
@@ -126,21 +136,6 @@ def unpack(packed: str) -> str:
         return data.decode("utf-8", "surrogatepass")
     except (binascii.Error, ValueError, zlib.error) as error:
         raise DocumentError(f"A packed text is damaged: {error}") from error
-
-
-def _upgraded(kind: Kind, name: str, document: object) -> Json:
-    """A document in today's form of its kind, without its number."""
-    if not isinstance(document, dict):
-        raise DocumentError(f"This is not a valid {name} document: expected dict, found {type(document).__name__}")
-    number = _number(kind, name, document)
-    body = {key: value for key, value in document.items() if key != _NUMBER}
-    try:
-        for upgrade in kind.upgrades[number - FIRST :]:
-            body = upgrade(body)
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
-        fault = str(error)[:_MAX_FAULT_CHARS]
-        raise DocumentError(f"This is not a valid {name} document of form {number}: {fault}") from error
-    return body
 
 
 def _number(kind: Kind, name: str, document: Json) -> int:

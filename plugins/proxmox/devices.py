@@ -93,7 +93,8 @@ class UsbDevice:
 
     def is_of(self, ssd: Disk, root: Path) -> bool:
         """Whether it is the case that the SSD is in."""
-        folder = _usb_folder(root / "sys/block" / ssd.kernel_name)
+        block = root / "sys/block" / ssd.kernel_name
+        folder = next((folder for folder in block.resolve().parents if (folder / "idVendor").exists()), None)
         if folder is None:
             return False
         facts = (
@@ -131,11 +132,6 @@ def _controllers(block: Path) -> tuple[Path, ...]:
     own = block.resolve()
     links = own.parent.glob("nvme*") if own.parent.name.startswith("nvme-subsys") else ()
     return (own, *(link.resolve() for link in links if link.is_symlink()))
-
-
-def _usb_folder(block: Path) -> Path | None:
-    """The USB device that a disk is in, None where it is in none; those above it are hubs."""
-    return next((folder for folder in block.resolve().parents if (folder / "idVendor").exists()), None)
 
 
 def _number(file: Path, base: int) -> int:

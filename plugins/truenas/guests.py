@@ -52,26 +52,22 @@ class GuestDevice:
         block = root / "sys/block" / disk.kernel_name
         match self.kind:
             case "USB":
-                return self._is_usb_of(block)
+                folder = next((each for each in block.resolve().parents if (each / "idVendor").exists()), None)
+                if folder is None:
+                    return False
+                facts = (
+                    (self.port, re.sub(r"\W", "_", folder.name)),
+                    (self.vendor, _read(folder / "idVendor")),
+                    (self.product, _read(folder / "idProduct")),
+                    (self.bus, _read(folder / "busnum")),
+                    (self.number, _read(folder / "devnum")),
+                )
+                asked = [(wanted, found) for wanted, found in facts if wanted]
+                return all(wanted == found for wanted, found in asked) if asked else self.takes_any
             case "PCI" | "GPU":
                 return bool(self.address) and self._carries(block)
             case _:
                 return bool(self.path) and _leads_to(self.path, disk, root)
-
-    def _is_usb_of(self, block: Path) -> bool:
-        """The disk's own case is the first USB device on the way up; those above it are hubs."""
-        folder = next((each for each in block.resolve().parents if (each / "idVendor").exists()), None)
-        if folder is None:
-            return False
-        facts = (
-            (self.port, re.sub(r"\W", "_", folder.name)),
-            (self.vendor, _read(folder / "idVendor")),
-            (self.product, _read(folder / "idProduct")),
-            (self.bus, _read(folder / "busnum")),
-            (self.number, _read(folder / "devnum")),
-        )
-        asked = [(wanted, found) for wanted, found in facts if wanted]
-        return all(wanted == found for wanted, found in asked) if asked else self.takes_any
 
     def _carries(self, block: Path) -> bool:
         own = block.resolve()  # an NVMe SSD with several paths is virtual, beside links to its controllers
@@ -98,7 +94,17 @@ def _devices(connection: Connection, kind: str, word: str) -> Iterator[GuestDevi
     names = {each.text("id"): each.text("name") for each in objects_of(f"{kind}.query", answer)}
     for entry in objects_of(f"{kind}.device.query", connection.call(f"{kind}.device.query", [], {})):
         number = entry.text(kind)
-        yield _device(f"{word} {names.get(number, number)}", entry.child("attributes"))
+        attributes = entry.child("attributes")
+        usb = attributes.child("usb") if attributes.fields.get("usb") else Answer(attributes.source, "", {})
+        yield GuestDevice(
+            f"{word} {names.get(number, number)}",
+            attributes.text("dtype"),
+            path=_text(attributes, "path") or _text(attributes, "source"),
+            address=_pci(_text(attributes, "pptdev") or _text(attributes, "pci_address")),
+            port=_text(attributes, "device").removeprefix("usb_"),
+            vendor=_hexadecimal(usb, "vendor_id"),
+            product=_hexadecimal(usb, "product_id"),
+        )
 
 
 def _instances(connection: Connection) -> Iterator[GuestDevice]:
@@ -116,19 +122,6 @@ def _instances(connection: Connection) -> Iterator[GuestDevice]:
                 number=_text(entry, "dev"),
                 takes_any=True,  # incus, doc/reference/devices_usb.md: what is not named is not asked for
             )
-
-
-def _device(guest: str, attributes: Answer) -> GuestDevice:
-    usb = attributes.child("usb") if attributes.fields.get("usb") else Answer(attributes.source, "", {})
-    return GuestDevice(
-        guest,
-        attributes.text("dtype"),
-        path=_text(attributes, "path") or _text(attributes, "source"),
-        address=_pci(_text(attributes, "pptdev") or _text(attributes, "pci_address")),
-        port=_text(attributes, "device").removeprefix("usb_"),
-        vendor=_hexadecimal(usb, "vendor_id"),
-        product=_hexadecimal(usb, "product_id"),
-    )
 
 
 def _text(entry: Answer, key: str) -> str:

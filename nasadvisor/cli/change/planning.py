@@ -1,7 +1,7 @@
 """`nasadvisor plan`: from a wish to a plan file and a preview. It changes nothing."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,6 +47,14 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     click.echo(f"Watching pool {pool.name} for {duration(seconds)}, the only data for this plan …", err=True)
     sample, facts = watch(services, pool, seconds, every=5)
     workload = workload_of(sample, facts)
+    answers: list[DiskAnswer] = []
+    services.health().sweep(answers.extend)
+    health: dict[str, SsdHealth] = {}
+    for answer in answers:
+        reading = reading_in(answer)
+        percent_used = None if reading is None else reading.percent_used
+        protection = "" if reading is None else weigh(reading.power_loss).protection.value
+        health[answer.disk_key] = ssd_health(findings_in(answer, reading), percent_used, protection)
     known = ProposalFacts(
         inventory=inventory,
         pool=pool,
@@ -56,7 +64,7 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
             recommend_log(workload, facts),
             recommend_cache(workload),
         ),
-        health=_health(services),
+        health=health,
         vetoes=vetoes_by_disk(services.platforms(inventory).vetoes, inventory),
     )
     proposal = propose(known)
@@ -66,19 +74,6 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     if said:
         click.echo(said, err=True)
     return proposal.request
-
-
-def _health(services: Services) -> Mapping[str, SsdHealth]:
-    """What the disks say of themselves now, by key."""
-    answers: list[DiskAnswer] = []
-    services.health().sweep(answers.extend)
-    health: dict[str, SsdHealth] = {}
-    for answer in answers:
-        reading = reading_in(answer)
-        percent_used = None if reading is None else reading.percent_used
-        protection = "" if reading is None else weigh(reading.power_loss).protection.value
-        health[answer.disk_key] = ssd_health(findings_in(answer, reading), percent_used, protection)
-    return health
 
 
 def _said(proposal: Proposal) -> Iterator[str]:

@@ -68,7 +68,11 @@ def apply(
     """Apply a plan file. Each step is checked again, journalled, run and verified."""
     plan = read_plan(plan_file)
     services = services_for(ctx)
-    erasures = () if erase_unrecognised else _erasures(plan)
+    erasures = tuple(
+        f"{step.disk_path} holds data that no tool here recognises, first at byte {step.unrecognised_at}."
+        for step in plan.erasures
+        if not erase_unrecognised
+    )
     if erasures and yes:
         raise Refusal("\n".join((*erasures, "Nothing was changed. If they are not needed, add --erase-unrecognised.")))
     for told in erasures:
@@ -160,14 +164,6 @@ def ask_first(question: str, *told: str) -> None:
         click.echo(line, err=True)
     if not click.confirm(question, err=True):
         raise Refusal("Nothing was changed.")
-
-
-def _erasures(plan: Plan) -> tuple[str, ...]:
-    """What is said of each disk whose data a plan erases without knowing what they are."""
-    return tuple(
-        f"{step.disk_path} holds data that no tool here recognises, first at byte {step.unrecognised_at}."
-        for step in plan.erasures
-    )
 
 
 @contextmanager
@@ -283,7 +279,17 @@ def show(ctx: click.Context, run_id: str, as_json: bool) -> None:
     if run.undo_steps:
         heading("Steps back")
         _print_steps(run.undo_steps)
-    _print_end(run)
+    statements = (*run.refusals, *run.findings)
+    if statements:
+        click.echo()
+    for statement in statements:
+        paragraph(str(statement), "")
+    if run.can_finish or run.can_undo:
+        click.echo()
+    if run.can_finish:
+        click.echo(f"To do the rest: nasadvisor finish {run.id}")
+    if run.can_undo:
+        click.echo(f"To undo it: nasadvisor undo {run.id}")
 
 
 def said_of_trial(run: Run) -> str:
@@ -329,18 +335,3 @@ def _print_steps(steps: tuple[Step, ...]) -> None:
             click.echo(f"     $ {command_line(ran.argv)}  (exit code {ran.code}, {ran.seconds:.1f} s)")
             for line in (*ran.stdout.splitlines(), *ran.stderr.splitlines()):
                 click.echo(f"       {line}")
-
-
-def _print_end(run: Run) -> None:
-    """What is to be said of it as a whole, and what can be done next."""
-    statements = (*run.refusals, *run.findings)
-    if statements:
-        click.echo()
-    for statement in statements:
-        paragraph(str(statement), "")
-    if run.can_finish or run.can_undo:
-        click.echo()
-    if run.can_finish:
-        click.echo(f"To do the rest: nasadvisor finish {run.id}")
-    if run.can_undo:
-        click.echo(f"To undo it: nasadvisor undo {run.id}")

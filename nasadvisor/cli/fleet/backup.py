@@ -100,7 +100,11 @@ def put_back(place: ConsoleFiles, source: Path, *, force: bool, keep_settings: b
     """
     refuse_open_place(place.state)
     manifest = backup_file.manifest_of(source)
-    _refuse_newer(manifest)
+    if manifest.migrations > written_by("").forms["database"]:
+        raise Refusal(
+            f"This backup is of NAS Advisor {manifest.release}, whose database is newer than that of the release that "
+            f"is installed ({__version__}). {NOTHING} Install that release or a newer one first."
+        )
     running = dict.fromkeys(unit for name, unit in STOPPED_BY.items() if runs(place.root, f"nasadvisor-{name}.service"))
     if running:
         raise Refusal(f"The console runs. {NOTHING} First: systemctl stop {' '.join(running)}")
@@ -122,20 +126,16 @@ def put_back(place: ConsoleFiles, source: Path, *, force: bool, keep_settings: b
         shutil.move(folder / backup_file.STATE, fresh)
         _give_to(fresh, *place.owner)
         with ExitStack() as back:
-            _exchange(place, before, fresh, back)
+            place.state.rename(before)
+            back.callback(before.rename, place.state)
+            fresh.rename(place.state)
+            back.callback(shutil.rmtree, place.state)
             if settings == told:
                 _exchange_settings(place.environment, told, back)
             # Last, since it changes as a whole.
             database.put_back(place.state / manifest.database)
             back.pop_all()
     return before
-
-
-def _exchange(place: ConsoleFiles, before: Path, fresh: Path, back: ExitStack) -> None:
-    place.state.rename(before)
-    back.callback(before.rename, place.state)
-    fresh.rename(place.state)
-    back.callback(shutil.rmtree, place.state)
 
 
 def _exchange_settings(target: Path, source: Path, back: ExitStack) -> None:
@@ -148,14 +148,6 @@ def _exchange_settings(target: Path, source: Path, back: ExitStack) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         back.callback(target.unlink, missing_ok=True)
     write_private(target, source.read_bytes(), 0o640)  # as the package has it
-
-
-def _refuse_newer(manifest: Manifest) -> None:
-    if manifest.migrations > written_by("").forms["database"]:
-        raise Refusal(
-            f"This backup is of NAS Advisor {manifest.release}, whose database is newer than that of the release that "
-            f"is installed ({__version__}). {NOTHING} Install that release or a newer one first."
-        )
 
 
 def _beside(place: ConsoleFiles, what: str) -> Path:

@@ -57,23 +57,18 @@ class Idle:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if isinstance(request.user, User) and IN_SESSION not in request.session:
-            _end_if_idle(request, request.user)
+            anybody, administrators = settings.IDLE_FOR
+            allowed: timedelta = administrators if request.user.is_superuser else anybody
+            now, last = timezone.now().timestamp(), request.session.get(ACTIVE)
+            is_somebody = request.method != "GET" or "HX-Request" not in request.headers
+            if last is not None and now - last >= allowed.total_seconds():
+                audit.record(request, Act.SESSION_IDLE)
+                request.session.flush()
+                request.user = AnonymousUser()
+                request.session[ENDED_AFTER] = allowed // timedelta(minutes=1)
+            elif last is None or (is_somebody and abs(now - last) >= WRITTEN_EVERY_S):
+                request.session[ACTIVE] = now
         return self.get_response(request)
-
-
-def _end_if_idle(request: HttpRequest, user: User) -> None:
-    """End the session if it is time; else write down that somebody is there, if somebody is."""
-    anybody, administrators = settings.IDLE_FOR
-    allowed: timedelta = administrators if user.is_superuser else anybody
-    now, last = timezone.now().timestamp(), request.session.get(ACTIVE)
-    is_somebody = request.method != "GET" or "HX-Request" not in request.headers
-    if last is not None and now - last >= allowed.total_seconds():
-        audit.record(request, Act.SESSION_IDLE)
-        request.session.flush()
-        request.user = AnonymousUser()
-        request.session[ENDED_AFTER] = allowed // timedelta(minutes=1)
-    elif last is None or (is_somebody and abs(now - last) >= WRITTEN_EVERY_S):
-        request.session[ACTIVE] = now
 
 
 TOKEN_VALID_FOR = timedelta(hours=24)

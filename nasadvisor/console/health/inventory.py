@@ -91,7 +91,16 @@ def store_inventory(node_name: str, inventory: Inventory, document: Json) -> Nod
     )
     if taken:
         note_disks(node, inventory, read_at)
-        note_pools(node, inventory, read_at)
+        day = timezone.localtime(read_at).date()
+        noted = set(PoolDay.objects.filter(node=node, day=day).values_list("guid", flat=True))
+        PoolDay.objects.bulk_create(
+            (
+                PoolDay(node=node, guid=p.guid, day=day, allocated_bytes=p.allocated_bytes, size_bytes=p.size_bytes)
+                for p in inventory.pools
+                if p.guid not in noted and not p.problem
+            ),
+            ignore_conflicts=True,
+        )
         findings = [to_document(finding) for finding in findings_on(node, inventory)]
         Node.objects.filter(pk=node.pk).update(finding_documents=findings)
     return node
@@ -217,20 +226,6 @@ class Capacity:
     def less_bytes(self) -> int:
         """How many bytes were freed, 0 where it grew."""
         return max(0, -self.change_bytes)
-
-
-def note_pools(node: Node, inventory: Inventory, read_at: datetime) -> None:
-    """Keep how full each pool that could be read is, once a day."""
-    day = timezone.localtime(read_at).date()
-    noted = set(PoolDay.objects.filter(node=node, day=day).values_list("guid", flat=True))
-    PoolDay.objects.bulk_create(
-        (
-            PoolDay(node=node, guid=p.guid, day=day, allocated_bytes=p.allocated_bytes, size_bytes=p.size_bytes)
-            for p in inventory.pools
-            if p.guid not in noted and not p.problem
-        ),
-        ignore_conflicts=True,
-    )
 
 
 def growth_on(node: Node, now: datetime) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -196,7 +196,15 @@ def _keep(read: Sequence[Told]) -> None:
         for each in read
     ]
     RawAnswer.objects.bulk_create(raw, ignore_conflicts=True)
-    _drop_surplus([each.disk for each in read])
+    kept: Counter[int] = Counter()
+    surplus = []
+    answers = RawAnswer.objects.filter(disk__in=[each.disk for each in read]).order_by("-taken_at")
+    for pk, disk in answers.values_list("pk", "disk"):
+        kept[disk] += 1
+        if kept[disk] > RAW_KEPT:
+            surplus.append(pk)
+    if surplus:
+        RawAnswer.objects.filter(pk__in=surplus).delete()
     tests = [
         SelfTestResult(
             disk=each.disk,
@@ -229,18 +237,6 @@ def _kept(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> DiskRe
     )
 
 
-def _drop_surplus(disks: Iterable[StoredDisk]) -> None:
-    kept: Counter[int] = Counter()
-    surplus = []
-    answers = RawAnswer.objects.filter(disk__in=disks).order_by("-taken_at")
-    for pk, disk in answers.values_list("pk", "disk"):
-        kept[disk] += 1
-        if kept[disk] > RAW_KEPT:
-            surplus.append(pk)
-    if surplus:
-        RawAnswer.objects.filter(pk__in=surplus).delete()
-
-
 def _show(told: Told, days: Days) -> None:
     """How the disk is now, where lists find it."""
     disk, answer = told.disk, told.answer
@@ -248,7 +244,19 @@ def _show(told: Told, days: Days) -> None:
     disk.problem_document = to_document(answer.problem) if answer.problem else None
     disk.exit_status = answer.exit_status
     if told.reading:
-        _show_reading(disk, told.reading, told.values, told.taken_at)
+        disk.read_at = told.taken_at
+        disk.power_on_hours = told.reading.hours
+        disk.percent_used = told.reading.percent_used
+        disk.bytes_written = told.reading.bytes_written
+        disk.temperature_c = told.reading.temperature_celsius
+        disk.spare_percent = told.reading.spare_percent
+        disk.media_errors = told.reading.media_errors
+        disk.reallocated, disk.pending = told.reading.reallocated, told.reading.pending
+        damaged = crc_errors(told.values)
+        disk.crc_errors = damaged.raw if damaged else None
+        disk.is_solid_state = told.reading.identity.solid_state
+        disk.power_loss = weigh(told.reading.power_loss).protection.value
+        disk.reading_document = to_document(told.reading)
         # What it says now, and what has grown since it was watched first.
         subject = Subject(disk.label, disk.key, str(disk.pk), disk.role)
         today = timezone.localtime(told.taken_at).date()
@@ -259,23 +267,6 @@ def _show(told: Told, days: Days) -> None:
         levels = [Level(str(document["level"])) for document in disk.finding_documents]
         disk.worst_level = max(levels, key=RANK.__getitem__).value if levels else ""
     disk.save()
-
-
-def _show_reading(disk: StoredDisk, reading: SmartReading, values: tuple[SmartValue, ...], taken_at: datetime) -> None:
-    """The newest figures, where lists find them."""
-    disk.read_at = taken_at
-    disk.power_on_hours = reading.hours
-    disk.percent_used = reading.percent_used
-    disk.bytes_written = reading.bytes_written
-    disk.temperature_c = reading.temperature_celsius
-    disk.spare_percent = reading.spare_percent
-    disk.media_errors = reading.media_errors
-    disk.reallocated, disk.pending = reading.reallocated, reading.pending
-    damaged = crc_errors(values)
-    disk.crc_errors = damaged.raw if damaged else None
-    disk.is_solid_state = reading.identity.solid_state
-    disk.power_loss = weigh(reading.power_loss).protection.value
-    disk.reading_document = to_document(reading)
 
 
 def prune(now: datetime) -> None:

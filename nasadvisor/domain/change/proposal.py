@@ -217,7 +217,9 @@ def _side_for(known: ProposalFacts, fit: tuple[Disk, ...], attach_to: str, repla
     """The SSD for a new side: one like the SSD of the side that stays, if there is any."""
     inventory, pool = known.inventory, known.pool
     size_bytes = new_side_bytes(pool, attach_to, replaces, inventory)
-    partners = _disks_of_log(pool, attach_to, inventory)
+    top = log_mirror_of(pool, attach_to) or find_log_side(pool, attach_to)
+    places = (inventory.place_of(leaf) for leaf in top.leaves()) if top else ()
+    partners = tuple(place[0] for place in places if place)
     taken = {physical(disk) for disk in partners}
     kinds = {_kind(disk) for disk in partners}
     roomy = [
@@ -232,13 +234,6 @@ def _side_for(known: ProposalFacts, fit: tuple[Disk, ...], attach_to: str, repla
         pool.guid, (best.key,), reserve_percent=USUAL_RESERVE_PERCENT, attach_to=attach_to, replaces=replaces
     )
     return _tried(request, known)
-
-
-def _disks_of_log(pool: Pool, guid: str, inventory: Inventory) -> tuple[Disk, ...]:
-    """The disks of the log that has this side, as far as they are known."""
-    top = log_mirror_of(pool, guid) or find_log_side(pool, guid)
-    places = (inventory.place_of(leaf) for leaf in top.leaves()) if top else ()
-    return tuple(place[0] for place in places if place)
 
 
 def _pair(disks: Iterable[Disk], known: ProposalFacts) -> tuple[Disk, Disk] | None:

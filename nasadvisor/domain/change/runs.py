@@ -321,7 +321,18 @@ def fold(records: Iterable[Record], node: str) -> Run:
             if isinstance(record, Started):
                 if run is not None:
                     raise ValueError("The journal holds the start of a second run.")
-                run = _begin(record, node)
+                run = Run(
+                    id=record.plan.id,
+                    node=node,
+                    plan=record.plan,
+                    state=RunState.APPLYING,
+                    by=record.by,
+                    started_at=record.at,
+                    ended_at="",
+                    seq=1,
+                    steps=steps_of(record.plan.actions),
+                    trial=Trial(record.trial_s) if record.trial_s else None,
+                )
             elif run is None:
                 raise ValueError("The journal does not begin with the start of a run.")
             elif isinstance(record, TableLeft):
@@ -338,21 +349,6 @@ def fold(records: Iterable[Record], node: str) -> Run:
 def as_interrupted(run: Run) -> Run:
     """The same run when nobody is at it although its journal has no end."""
     return replace(run, state=RunState.INTERRUPTED) if run.is_active else run
-
-
-def _begin(record: Started, node: str) -> Run:
-    return Run(
-        id=record.plan.id,
-        node=node,
-        plan=record.plan,
-        state=RunState.APPLYING,
-        by=record.by,
-        started_at=record.at,
-        ended_at="",
-        seq=1,
-        steps=steps_of(record.plan.actions),
-        trial=Trial(record.trial_s) if record.trial_s else None,
-    )
 
 
 def _next(

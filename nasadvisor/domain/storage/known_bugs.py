@@ -72,14 +72,11 @@ def exposure_of(pool: Pool, inventory: Inventory, release: Release, table: Itera
     bugs = [bug for bug in possible if release.has(bug.spans)]
     bugs.sort(key=lambda bug: -RANK[bug.level])
     unclear = tuple(bug for bug in possible if release.has(bug.spans) is None)
-    return Exposure(tuple(bugs), unclear, _update_to(release, bugs, possible))
-
-
-def _update_to(release: Release, bugs: Iterable[Bug], possible: list[Bug]) -> Version | None:
-    """A fix can bring the next bug (openzfs 18421), so it is looked for among all that the pool could meet."""
+    # A fix can bring the next bug (openzfs 18421), so it is looked for among all that the pool could meet.
     mended = [bug for bug in possible if all(span.until for span in bug.spans)]
     candidates = sorted({version for bug in bugs for version in first_after(release, bug.spans)})
-    return next((each for each in candidates if not any(Release(each, False).has(bug.spans) for bug in mended)), None)
+    sound = (each for each in candidates if not any(Release(each, False).has(bug.spans) for bug in mended))
+    return Exposure(tuple(bugs), unclear, next(sound, None))
 
 
 def _kinds(pool: Pool) -> set[str]:

@@ -127,20 +127,16 @@ def disks_of(devices: Iterable[BlockDevice], around: Surroundings) -> tuple[Disk
     for device in devices:
         if device.disk:
             parts[device.disk].append(device)
-    shared = _Shared(
-        links=_repeated(link for device in devices for link in device.links),
-        partuuids=_repeated(device.get("ID_PART_ENTRY_UUID").lower() for device in devices if device.disk),
-        twins=_twins(wholes),
-    )
-    found = (_disk(device, parts[device.name], around, shared) for device in wholes)
-    return tuple(sorted(found, key=lambda disk: (len(disk.kernel_name), disk.kernel_name)))
-
-
-def _twins(wholes: Iterable[BlockDevice]) -> dict[str, Sequence[BlockDevice]]:
     by_key: defaultdict[str, list[BlockDevice]] = defaultdict(list)
     for device in wholes:
         by_key[identity_of(device).key].append(device)
-    return {device.name: twins for twins in by_key.values() if len(twins) > 1 for device in twins}
+    shared = _Shared(
+        links=_repeated(link for device in devices for link in device.links),
+        partuuids=_repeated(device.get("ID_PART_ENTRY_UUID").lower() for device in devices if device.disk),
+        twins={device.name: twins for twins in by_key.values() if len(twins) > 1 for device in twins},
+    )
+    found = (_disk(device, parts[device.name], around, shared) for device in wholes)
+    return tuple(sorted(found, key=lambda disk: (len(disk.kernel_name), disk.kernel_name)))
 
 
 def _repeated(names: Iterable[str]) -> frozenset[str]:

@@ -130,11 +130,12 @@ def with_properties(pool: Pool, properties: Answer) -> Pool:
         for name in properties.fields
         if name.startswith("feature@")
     }
+    told = properties.need("fragmentation")  # "-" without a histogram of free space (feature spacemap_histogram)
     return replace(
         pool,
         size_bytes=properties.need("size").number("value"),
         allocated_bytes=properties.need("allocated").number("value"),
-        fragmentation_percent=_fragmentation(properties.need("fragmentation")),
+        fragmentation_percent=None if told.text("value") == NOT_TOLD else told.number("value"),
         read_only=_is_on(properties, "readonly"),
         multihost=_is_on(properties, "multihost"),
         checkpoint=pool.checkpoint or _checkpoint_by_feature(properties, features),
@@ -150,11 +151,6 @@ def with_properties(pool: Pool, properties: Answer) -> Pool:
 def limited_to(compatibility: str) -> str:
     """The sets of features that a pool is limited to; "" where it is not."""
     return "" if compatibility in (NO_LIMIT, NOT_TOLD) else compatibility
-
-
-def _fragmentation(told: Answer) -> int | None:
-    """In percent; "-" where the pool keeps no histogram of its free space (feature spacemap_histogram)."""
-    return None if told.text("value") == NOT_TOLD else told.number("value")
 
 
 def _is_on(properties: Answer, name: str) -> bool:

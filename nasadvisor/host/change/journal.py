@@ -258,14 +258,11 @@ class Journal:
                 os.close(descriptor)
         if is_first:
             path.rename(self.path)
-            self._sync_name()
-
-    def _sync_name(self) -> None:
-        """Make the name of the journal durable. The record stands in it by now, so it is not written once more."""
-        try:
-            sync_directory(self.directory)
-        except OSError as error:
-            raise JournalUnwritable(self.path, error) from error
+            # The record stands in the journal by now, so it is not written once more.
+            try:
+                sync_directory(self.directory)
+            except OSError as error:
+                raise JournalUnwritable(self.path, error) from error
 
     def _gave_space(self) -> bool:
         try:

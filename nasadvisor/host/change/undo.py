@@ -212,7 +212,10 @@ class _Undoing:
         is_pool_step = isinstance(action, RemoveVdev | DetachLog)
         why = why_skipped(action, inventory, self.gate.look(action, inventory) if is_pool_step else DeviceScan())
         if why:
-            self._skip(number, action, why)
+            self.book.write(Skipped(self.book.now(), self.goal, number, why))
+            path = action.away_from(self.inventory)
+            if path and path not in self.left.away:
+                self.left = replace(self.left, away=(*self.left.away, path))
             return
         permit = self.gate.ask(action, inventory, own_table(book, action))
         if isinstance(permit, Refused):
@@ -225,12 +228,6 @@ class _Undoing:
             book.write(Done(book.now(), self.goal, number, Outcome(), ran))
         else:
             self._fail(number, STILL_THERE, ran)
-
-    def _skip(self, number: int, action: UndoAction, why: Statement) -> None:
-        self.book.write(Skipped(self.book.now(), self.goal, number, why))
-        path = action.away_from(self.inventory)
-        if path and path not in self.left.away:
-            self.left = replace(self.left, away=(*self.left.away, path))
 
     def _refuse(self, number: int, action: UndoAction, refused: Refused) -> None:
         """A table that is left as it is does no harm; a slice that is left does not count as taken back."""

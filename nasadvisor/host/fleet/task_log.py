@@ -30,22 +30,19 @@ class TaskLog:
     def __call__(self, run: Run) -> None:
         """See `Observer`."""
         try:
-            self._write(run)
+            path = self.folder / f"{run.id}-{self.goal}.log"
+            is_new = not self.said
+            if is_new:
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                for earlier in sorted(self.folder.glob("*.log"), key=lambda file: file.stat().st_mtime)[:-KEPT]:
+                    earlier.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in self._news(run))
+            if is_new:
+                self.announce(Task(run.id, self.goal, run.plan.pool_name, self.by, path, os.getpid()))
         except OSError as error:
             log.warning("the task of run %s cannot be shown: %s", run.id, error)
-
-    def _write(self, run: Run) -> None:
-        path = self.folder / f"{run.id}-{self.goal}.log"
-        is_new = not self.said
-        if is_new:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for earlier in sorted(self.folder.glob("*.log"), key=lambda file: file.stat().st_mtime)[:-KEPT]:
-                earlier.unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in self._news(run))
-        if is_new:
-            self.announce(Task(run.id, self.goal, run.plan.pool_name, self.by, path, os.getpid()))
 
     def _news(self, run: Run) -> list[str]:
         lines = [f"NAS Advisor: {self.goal} run {run.id} on pool {run.plan.pool_name}, asked for by {self.by}"]

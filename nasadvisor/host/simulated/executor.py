@@ -51,7 +51,15 @@ class SimulatedExecutor:
         step = permit.spend()
         match step:
             case RemoveVdev(vdev_guid=guid) | DetachLog(vdev_guid=guid):
-                self._change_pool(step.pool_guid, guid)
+                pools = tuple(
+                    replace(pool, logs=_pruned(pool.logs, guid), caches=_pruned(pool.caches, guid))
+                    if pool.guid == step.pool_guid
+                    else pool
+                    for pool in self.state.pools
+                )
+                used = {leaf.path for pool in pools for vdev in pool.vdevs() for leaf in vdev.leaves()}
+                disks = tuple(_released(disk, used) for disk in self.state.disks)
+                self.state = replace(self.state, pools=pools, disks=disks)
             case DeleteSlice(slice=piece):
                 disk = self.state.disk(piece.disk_key)
                 if disk:
@@ -81,17 +89,6 @@ class SimulatedExecutor:
         if guid == PLANNED_GUID:
             guid, self.next_guid = str(self.next_guid), self.next_guid + 1
         return replace(vdev, guid=guid, children=tuple(self._with_guids(child) for child in vdev.children))
-
-    def _change_pool(self, pool_guid: str, vdev_guid: str) -> None:
-        pools = tuple(
-            replace(pool, logs=_pruned(pool.logs, vdev_guid), caches=_pruned(pool.caches, vdev_guid))
-            if pool.guid == pool_guid
-            else pool
-            for pool in self.state.pools
-        )
-        used = {leaf.path for pool in pools for vdev in pool.vdevs() for leaf in vdev.leaves()}
-        disks = tuple(_released(disk, used) for disk in self.state.disks)
-        self.state = replace(self.state, pools=pools, disks=disks)
 
     def _replace_disk(self, key: str, **changes: object) -> None:
         disks = tuple(

@@ -36,14 +36,26 @@ def take_back(record: Record, desk: Desk) -> tuple[Record, tuple[Statement, ...]
         TakenBackInPart: some of it was taken out before it could not go on.
         HostError: it did not work, or it is not known; it can be asked for again.
     """
-    record, found, notes = _begun(_aware_of_others(record, desk), desk)
+    # What another record names as its own never counts as this one's.
+    others = {guid for each in desk.records.all() if each.id != record.id for guid in each.guids}
+    record = replace(record, before=tuple(dict.fromkeys((*record.before, *sorted(others - record.guids)))))
+    record, found, notes = _begun(record, desk)
     for number, each in enumerate(found):
         try:
             notes += _remove(each.top.guid, record, desk)
         except HostError as error:
             raise (TakenBackInPart(number, error) if number else error) from error
     try:
-        return _closed(record, desk, notes)
+        picture = picture_now(desk)
+        left = remnants(record, picture)
+        refusals = (
+            *(here.StillThere(each.pool, each.top) for each in left),
+            *(() if left else against_saying_gone(record, picture)),
+        )
+        if refusals:
+            raise RulesForbid(refusals)
+        closed = desk.records.write(replace(record, state=RecordState.TAKEN_BACK))
+        return closed, (*notes, *_notes_on_disks(record, picture, desk))
     except HostError as error:
         raise (TakenBackInPart(len(found), error) if found else error) from error
 
@@ -72,12 +84,6 @@ def _begun(record: Record, desk: Desk) -> tuple[Record, tuple[Remnant, ...], lis
     found = remnants(record, picture)
     known = learnt(record, found, picture)
     return (desk.records.write(known) if known != record else record), found, [warning] if warning else []
-
-
-def _aware_of_others(record: Record, desk: Desk) -> Record:
-    """What another record names as its own never counts as this one's."""
-    others = {guid for each in desk.records.all() if each.id != record.id for guid in each.guids}
-    return replace(record, before=tuple(dict.fromkeys((*record.before, *sorted(others - record.guids)))))
 
 
 def _remove(guid: str, record: Record, desk: Desk) -> list[Statement]:
@@ -116,20 +122,6 @@ def _is_in(guid: str, each: Remnant, picture: Picture, job: int) -> bool:
     if pool is None or pool.guid in picture.unseen:
         raise EndNotSeen(job, "pool.remove", here.DevicesHidden(each.pool.name))
     return False
-
-
-def _closed(record: Record, desk: Desk, notes: list[Statement]) -> tuple[Record, tuple[Statement, ...]]:
-    """The record as taken back, once nothing of it is seen and everything is."""
-    picture = picture_now(desk)
-    left = remnants(record, picture)
-    refusals = (
-        *(here.StillThere(each.pool, each.top) for each in left),
-        *(() if left else against_saying_gone(record, picture)),
-    )
-    if refusals:
-        raise RulesForbid(refusals)
-    closed = desk.records.write(replace(record, state=RecordState.TAKEN_BACK))
-    return closed, (*notes, *_notes_on_disks(record, picture, desk))
 
 
 def _notes_on_disks(record: Record, picture: Picture, desk: Desk) -> tuple[Statement, ...]:

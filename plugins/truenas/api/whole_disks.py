@@ -96,26 +96,36 @@ def add(wish: WholeDisks, record_id: str, desk: Desk) -> Record:
         refusals = tuple(against(wish, picture, desk.given(session)))
         if refusals:
             raise RulesForbid(refusals)
-        record = desk.records.write(_asked(wish, record_id, desk.by, picture))
+        pool = _pool_named(wish.pool_name, picture)
+        if pool is None:
+            raise KeyError(wish.pool_name)
+        record = desk.records.write(
+            Record(
+                id=record_id,
+                at=datetime.now(UTC).isoformat(timespec="seconds"),
+                by=desk.by,
+                pool_guid=pool.guid,
+                pool_name=pool.name,
+                log_disks=wish.log_disks,
+                cache_disks=wish.cache_disks,
+                before=tuple(top.guid for top in (*pool.logs, *pool.caches)),
+                pool_vdevs=tuple(top.guid for top in pool.data),
+            )
+        )
         job = job_number("pool.update", session.call("pool.update", *request_for(wish, picture)))
     follow(job, "pool.update", desk.sessions, desk.observe, desk.wait)
     try:
-        return _seen_added(record, job, desk)
+        picture = picture_after(job, "pool.update", desk)
+        pool = picture.inventory.pool(record.pool_guid)
+        if pool is None or pool.guid in picture.unseen:
+            raise EndNotSeen(job, "pool.update", here.DevicesHidden(record.pool_name))
+        found = remnants(record, picture)
+        record = desk.records.write(learnt(record, found, picture))
+        if not _is_as_asked(record, found, picture):
+            raise JobFailed(job, "pool.update", "SUCCESS", here.LayoutDiffers(pool))
+        return desk.records.write(replace(record, state=RecordState.ADDED))
     except JournalUnwritable as error:
         raise EndNotSeen(job, "pool.update", error.statement) from error
-
-
-def _seen_added(record: Record, job: int, desk: Desk) -> Record:
-    """The record as added, once the pool shows every disk of it, in its place and ONLINE."""
-    picture = picture_after(job, "pool.update", desk)
-    pool = picture.inventory.pool(record.pool_guid)
-    if pool is None or pool.guid in picture.unseen:
-        raise EndNotSeen(job, "pool.update", here.DevicesHidden(record.pool_name))
-    found = remnants(record, picture)
-    record = desk.records.write(learnt(record, found, picture))
-    if not _is_as_asked(record, found, picture):
-        raise JobFailed(job, "pool.update", "SUCCESS", here.LayoutDiffers(pool))
-    return desk.records.write(replace(record, state=RecordState.ADDED))
 
 
 def _is_as_asked(record: Record, found: tuple[Remnant, ...], picture: Picture) -> bool:
@@ -146,23 +156,6 @@ def _against_mirror(disks: list[Disk], pool: Pool) -> Iterator[Refused]:
     yield from against_shared_disk(list(disks))
     if len({disk.identity.size_bytes for disk in disks}) > 1:
         yield here.DisksDiffer(pool.name)
-
-
-def _asked(wish: WholeDisks, record_id: str, by: str, picture: Picture) -> Record:
-    pool = _pool_named(wish.pool_name, picture)
-    if pool is None:
-        raise KeyError(wish.pool_name)
-    return Record(
-        id=record_id,
-        at=datetime.now(UTC).isoformat(timespec="seconds"),
-        by=by,
-        pool_guid=pool.guid,
-        pool_name=pool.name,
-        log_disks=wish.log_disks,
-        cache_disks=wish.cache_disks,
-        before=tuple(top.guid for top in (*pool.logs, *pool.caches)),
-        pool_vdevs=tuple(top.guid for top in pool.data),
-    )
 
 
 def _kernel_name(name: str, picture: Picture) -> str:

@@ -81,17 +81,13 @@ def take_passkey(request: HttpRequest, user: User, answer: str, purpose: Purpose
         count = webauthn.signed(_site(request), asked["state"], key, answer)
     except webauthn.NotProven:
         return False
-    return _counts_on(request, found, count)
-
-
-def _counts_on(request: HttpRequest, passkey: Passkey, count: int) -> bool:
-    """Note that it was used, unless its count did not go up, as that of one of two copies (section 6.1.1)."""
-    same = Passkey.objects.filter(pk=passkey.pk)
+    # Note that it was used, unless its count did not go up, as that of one of two copies (section 6.1.1).
+    same = Passkey.objects.filter(pk=found.pk)
     before = same.filter(sign_count__lt=count) if count else same.filter(sign_count=0)
     if before.update(sign_count=count, used_at=timezone.now()):
         return True
-    audit.record_as(passkey.user, request, Act.PASSKEY_COPIED, passkey.name)
-    tell(passkey.user, Act.PASSKEY_COPIED, passkey.user.get_username(), audit.address_of(request))
+    audit.record_as(found.user, request, Act.PASSKEY_COPIED, found.name)
+    tell(found.user, Act.PASSKEY_COPIED, found.user.get_username(), audit.address_of(request))
     return False
 
 

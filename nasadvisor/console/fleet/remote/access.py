@@ -91,11 +91,6 @@ def shut_out(service: redis.Redis, node: str) -> None:
     service.delete(host_queue(node), console_queue(node), *unacknowledged(node).values())
 
 
-def invite(service: redis.Redis, digest: str) -> None:
-    """Let a host with this token ask to join."""
-    _set_user(service, guest_of(digest), guest_rules(digest))
-
-
 def serve(service: redis.Redis, digest: str, answer: str) -> None:
     """Give a host that has joined its answer; nobody can ask with this token again."""
     _set_user(service, guest_of(digest), served_guest_rules(digest))
@@ -147,7 +142,7 @@ def new_token(node_name: str, by: User, now: datetime) -> Token:
             disinvite(service, old.digest)
             old.delete()
         JoinToken.objects.create(node_name=node_name, digest=digest, expires_at=now + VALID_FOR, created_by=by)
-        invite(service, digest)
+        _set_user(service, guest_of(digest), guest_rules(digest))
     return token
 
 

@@ -128,7 +128,22 @@ def send(channel: Channel, message: AlertMessage, message_id: str) -> None:
     if channel.kind == ChannelKind.MAIL:
         send_mail(recipients_in(secret), message, message_id)
     elif channel.kind == ChannelKind.PLATFORM:
-        _send_by_platform(host_in(secret), message, message_id)
+        # By the platform that the console is on, if it sends messages; else by that of the host with this name.
+        host = host_in(secret)
+        notice = Notice(message.level, message.subject, message.text)
+        platform = _platform_here()
+        node = Node.objects.defer("inventory_document").filter(name=host).first()
+        try:
+            if platform:
+                platform.notify(notice)
+            elif node:
+                hosts.ask(node, NOTIFY, notice, message_id, by=None)
+            else:
+                raise NotSent(_("There is no host named %(host)s.") % {"host": host})
+        except PlatformSilent as error:
+            raise NotSent(said(error.statement)) from error
+        except hosts.HostUnreachable as error:
+            raise NotSent(str(error)) from error
     else:
         _send_by_apprise(secret, message, may_be_private=channel.may_be_private)
 
@@ -197,24 +212,6 @@ def host_in(secret: str) -> str:
 
 def _platform_here() -> ConsolePlatform | None:
     return next((each for each in detected() if each.notifies), None)
-
-
-def _send_by_platform(host: str, message: AlertMessage, message_id: str) -> None:
-    """By the platform that the console is on, if it sends messages; else by that of the host with this name."""
-    notice = Notice(message.level, message.subject, message.text)
-    platform = _platform_here()
-    node = Node.objects.defer("inventory_document").filter(name=host).first()
-    try:
-        if platform:
-            platform.notify(notice)
-        elif node:
-            hosts.ask(node, NOTIFY, notice, message_id, by=None)
-        else:
-            raise NotSent(_("There is no host named %(host)s.") % {"host": host})
-    except PlatformSilent as error:
-        raise NotSent(said(error.statement)) from error
-    except hosts.HostUnreachable as error:
-        raise NotSent(str(error)) from error
 
 
 def recipients_in(secret: str) -> list[str]:

@@ -114,9 +114,22 @@ def disks(request: HttpRequest) -> HttpResponse:
         return render(request, "fleet/no_node.html", {"section": "disks"})
     inventory = node.inventory
     index = Index(inventory) if inventory else None
-    asked = _asked(request)
+    sort, kind = request.GET.get("sort", ""), request.GET.get("kind", "")
+    asked = Asked(
+        sort=sort if sort.removeprefix("-") in COLUMNS else "health",
+        query=request.GET.get("q", "").strip(),
+        kind=kind if kind in KINDS else "all",
+    )
     known = StoredDisk.objects.filter(node=node, is_forgotten=False)
-    page = Paginator(_chosen(known, asked, index), PER_PAGE).get_page(request.GET.get("page"))
+    chosen: QuerySet[StoredDisk] = known
+    if asked.kind != "all":
+        chosen = chosen.filter(is_rotational=asked.kind == "hdd")
+    for word in asked.query.split():
+        names = Q(model__icontains=word) | Q(serial__icontains=word) | Q(key__icontains=word)
+        chosen = chosen.filter(names | Q(pool_name__icontains=word) | Q(role__icontains=word) | Q(vdev_name=word))
+    chosen = with_ratings(chosen.defer(*NOT_LISTED))
+    chosen = chosen.order_by(*_order(asked.sort, index), "model", "serial", "pk")
+    page = Paginator(chosen, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "node": node,
         "inventory": inventory,
@@ -135,42 +148,21 @@ def disks(request: HttpRequest) -> HttpResponse:
     return render(request, "health/disks/disks.html", context)
 
 
-def _asked(request: HttpRequest) -> Asked:
-    sort, kind = request.GET.get("sort", ""), request.GET.get("kind", "")
-    return Asked(
-        sort=sort if sort.removeprefix("-") in COLUMNS else "health",
-        query=request.GET.get("q", "").strip(),
-        kind=kind if kind in KINDS else "all",
-    )
-
-
-def _chosen(disks: QuerySet[StoredDisk], asked: Asked, index: Index | None) -> QuerySet[StoredDisk]:
-    if asked.kind != "all":
-        disks = disks.filter(is_rotational=asked.kind == "hdd")
-    for word in asked.query.split():
-        names = Q(model__icontains=word) | Q(serial__icontains=word) | Q(key__icontains=word)
-        disks = disks.filter(names | Q(pool_name__icontains=word) | Q(role__icontains=word) | Q(vdev_name=word))
-    return with_ratings(disks.defer(*NOT_LISTED)).order_by(*_order(asked.sort, index), "model", "serial", "pk")
-
-
 def _order(sort: str, index: Index | None) -> Sequence[OrderBy]:
     name, is_down = sort.removeprefix("-"), sort.startswith("-")
     if name == "health":
-        worn_out, used, worst_first = F("worn_out_at"), F("percent_used"), _worst_first(index)
+        # First those of which they or their pools say the worst.
+        issues = issues_by_key(index) if index else {}
+        broken = Q(key__in=[key for key, issue in issues.items() if issue.state], is_present=True)
+        erring = Q(key__in=list(issues), is_present=True)
+        is_worst = (UNWELL & Q(worst_level=Level.CRITICAL.value)) | broken
+        worst_first = Case(When(is_worst, then=Value(0)), When(UNWELL | erring, then=Value(1)), default=Value(2))
+        worn_out, used = F("worn_out_at"), F("percent_used")
         if is_down:
             return [worst_first.desc(), worn_out.desc(nulls_last=True), used.asc(nulls_last=True)]
         return [worst_first.asc(), worn_out.asc(nulls_last=True), used.desc(nulls_last=True)]
     fields = [F(field) for field in FIELDS[name]]
     return [each.desc(nulls_last=True) if is_down else each.asc(nulls_last=True) for each in fields]
-
-
-def _worst_first(index: Index | None) -> Case:
-    """The rank of a disk by what it says itself and by what its pools say against it."""
-    issues = issues_by_key(index) if index else {}
-    broken = Q(key__in=[key for key, issue in issues.items() if issue.state], is_present=True)
-    erring = Q(key__in=list(issues), is_present=True)
-    is_worst = (UNWELL & Q(worst_level=Level.CRITICAL.value)) | broken
-    return Case(When(is_worst, then=Value(0)), When(UNWELL | erring, then=Value(1)), default=Value(2))
 
 
 def _head(name: str, asked: Asked) -> Head:

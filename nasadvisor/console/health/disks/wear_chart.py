@@ -93,7 +93,10 @@ def wear_chart(points: Sequence[DrawnWear], fan: Sequence[FanPoint], now: dateti
     """Draw it. Without a forecast the picture ends now."""
     begin = min(points[0].at if points else now, now - LEAST_HISTORY)
     end = now + timedelta(days=fan[-1].days if fan else 1)
-    top = _top_percent(points, fan)
+    # High enough for what was used and what is expected; the upper end of the fan may be cut off.
+    used = max((point.percent for point in points), default=0.0)
+    expected = max((point.spread.middle for point in fan), default=0.0)
+    top = min(max(FULL * 1.1, used * 1.05, expected * 1.05), HIGHEST)
     right, bottom = width - RIGHT, HEIGHT - BOTTOM
 
     def x(moment: datetime) -> float:
@@ -122,13 +125,6 @@ def wear_chart(points: Sequence[DrawnWear], fan: Sequence[FanPoint], now: dateti
         marks=role_marks([(point.at, point.role) for point in points], x, right),
         is_broken=len({point.source for point in points}) > 1,
     )
-
-
-def _top_percent(points: Sequence[DrawnWear], fan: Sequence[FanPoint]) -> float:
-    """High enough for what was used and what is expected; the upper end of the fan may be cut off."""
-    used = max((point.percent for point in points), default=0.0)
-    expected = max((point.spread.middle for point in fan), default=0.0)
-    return min(max(FULL * 1.1, used * 1.05, expected * 1.05), HIGHEST)
 
 
 def _pieces(points: Sequence[DrawnWear]) -> Iterable[Iterable[DrawnWear]]:

@@ -164,6 +164,7 @@ def decode(document: object) -> SmartReading:
     solid = _solid_state(report)
     indicators = wear_indicators(report) if solid is not False else ()
     counters = byte_counters(report)
+    results = [each.passed for each in report.self_tests if each.passed is not None]
     return SmartReading(
         identity=Identity(
             report.protocol, report.model, report.family, report.firmware, report.serial, report.capacity_bytes, solid
@@ -185,7 +186,7 @@ def decode(document: object) -> SmartReading:
         temperature_limit_celsius=report.temperature_limit_celsius or limit_celsius(report.statistics.get(LIMIT)),
         warnings=_warnings(report),
         exit_bits=tuple(_named_bits(EXIT_BITS, report.exit_status)),
-        self_tests=_self_tests(report),
+        self_tests=SelfTests(len(results), still_failed(report.self_tests), next(iter(results), None)),
         power_loss=tuple(power_loss_evidence(report)),
         findings=conflicts(report, indicators, counters),
     )
@@ -244,11 +245,6 @@ def _pending(report: SmartReport) -> int | None:
     if report.scsi:
         return report.scsi.pending_defects
     return report.pending_defects if report.pending_defects is not None else _counted(report, PENDING)
-
-
-def _self_tests(report: SmartReport) -> SelfTests:
-    results = [each.passed for each in report.self_tests if each.passed is not None]
-    return SelfTests(len(results), still_failed(report.self_tests), next(iter(results), None))
 
 
 def _unsafe_shutdowns(report: SmartReport) -> int | None:
