@@ -7,7 +7,7 @@ from django.views.i18n import set_language
 from nasadvisor.console.fleet import nodes
 from nasadvisor.console.home import frame, overview, pool_page
 from nasadvisor.console.wording import explain
-from nasadvisor.console.worker import schedule_pages
+from nasadvisor.console.worker import schedules
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -18,8 +18,8 @@ urlpatterns = [
     path("explain/", explain.explain_all, name="explain"),
     path("explain/<slug:code>/", explain.explain, name="explain-code"),
     path("settings/", nodes.settings_page, name="settings"),
-    path("settings/schedules/", schedule_pages.schedules, name="schedules"),
-    path("settings/schedules/<int:pk>/", schedule_pages.edit, name="schedule"),
+    path("settings/schedules/", schedules.schedules, name="schedules"),
+    path("settings/schedules/<int:pk>/", schedules.edit, name="schedule"),
     path("preview/", frame.progress, name="preview"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.evidence.urls")),

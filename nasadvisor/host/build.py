@@ -16,8 +16,7 @@ from nasadvisor.host.evidence.measuring.measure import MeasureHost
 from nasadvisor.host.evidence.measuring.probe import ProbeHost
 from nasadvisor.host.evidence.measuring.records import Leftovers
 from nasadvisor.host.evidence.sample import Sampler
-from nasadvisor.host.fleet.platforms import HostPlatforms, platforms_of
-from nasadvisor.host.fleet.task_log import TaskLog
+from nasadvisor.host.fleet.platforms import HostPlatforms, TaskLog, platforms_of
 from nasadvisor.host.health.sweep import HealthServices, start_test, sweep
 from nasadvisor.host.storage.machine import Machine, read_inventory
 

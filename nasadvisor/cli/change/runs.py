@@ -3,22 +3,22 @@
 import json
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import click
 
 from nasadvisor.cli.change.preview import plan_commands
-from nasadvisor.cli.change.progress import Progress
 from nasadvisor.cli.errors import Attention, ExitCode, Misuse, Refusal, json_option
 from nasadvisor.cli.options import TrialLength
 from nasadvisor.cli.services import Services, services_for, who
 from nasadvisor.cli.tables import columns_option, command_line, heading, minute_of, paragraph, table
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.runs import Run, RunState, Step
+from nasadvisor.domain.change.runs import Run, RunState, Step, StepState
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.figures import duration
@@ -29,6 +29,59 @@ from nasadvisor.host.change.trials import keep_run
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.switching import end_before_undo
 from nasadvisor.stored.documents import DocumentError, from_json, to_document
+
+TITLES: Final = {
+    RunState.UNDOING: "Taking it back:",
+    RunState.PUTTING_BACK: "A step failed. Reverting the completed steps:",
+}
+
+
+@dataclass
+class Progress:
+    """An observer of a run: prints each step once as it starts, and once as it ends.
+
+    `report` is told the run's id as soon as there is something to see, and at the end.
+    """
+
+    report: Callable[[str], None]
+    said: set[str] = field(default_factory=set)
+
+    def __call__(self, run: Run) -> None:
+        """See `Observer`. A terminal that is gone does not stop a run."""
+        if not self.said or not run.is_active:
+            self.report(run.id)
+        with suppress(OSError):
+            self._once("begin", f"Run {run.id}")
+            for step in run.steps:
+                self._tell_step("do", step, len(run.steps))
+            if run.state in TITLES:
+                self._once(TITLES[run.state], TITLES[run.state])
+            for step in run.undo_steps:
+                self._tell_step("undo", step, len(run.undo_steps))
+
+    def _tell_step(self, list_name: str, step: Step, count: int) -> None:
+        key = f"{list_name} {step.number}"
+        if step.state is not StepState.PENDING:
+            self._once(key, f"{step.number + 1:>3}/{count}  {step.what}")
+        if step.state is StepState.DONE:
+            self._once(f"{key} end", f"        {step.note or 'done'}{_duration(step)}")
+        if step.state is StepState.SKIPPED:
+            self._once(f"{key} end", f"        skipped: {step.note}")
+        if step.state is StepState.FAILED:
+            self._once(f"{key} end", f"        failed: {step.note}")
+
+    def _once(self, key: str, line: str) -> None:
+        if key not in self.said:
+            self.said.add(key)
+            click.echo(line, err=True)
+
+
+def _duration(step: Step) -> str:
+    if not step.started_at or not step.ended_at:
+        return ""
+    seconds = (datetime.fromisoformat(step.ended_at) - datetime.fromisoformat(step.started_at)).total_seconds()
+    return f" ({seconds:.1f} s)"
+
 
 AFTER_APPLY: Final = {
     RunState.APPLIED: (ExitCode.DONE, "Applied. To undo it: nasadvisor undo {id}"),

@@ -6,8 +6,7 @@ from uuid import uuid4
 
 import click
 
-from nasadvisor.cli.change.progress import Progress
-from nasadvisor.cli.change.runs import ask_first, yes_option
+from nasadvisor.cli.change.runs import Progress, ask_first, yes_option
 from nasadvisor.cli.errors import ExitCode, json_option
 from nasadvisor.cli.options import TrialLength
 from nasadvisor.cli.services import Services, services_for, who

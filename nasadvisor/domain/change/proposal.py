@@ -12,15 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from nasadvisor.domain.change.cache_sizes import cache_bytes_each
 from nasadvisor.domain.change.checks import can_use_disk, physical
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan, room_on
 from nasadvisor.domain.change.targets import can_be_target
-from nasadvisor.domain.change.warnings import warnings_for, warnings_for_target
+from nasadvisor.domain.change.warnings import HEADER_MEMORY_PERCENT, warnings_for, warnings_for_target
 from nasadvisor.domain.statements import Allowed, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory, Pool, Vdev
+from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool, Vdev
 from nasadvisor.domain.storage.logs import find_log_side, log_mirror_of, new_side_bytes
+from nasadvisor.domain.storage.sizing import L2ARC_HEADER_BYTES, TYPICAL_BLOCK_BYTES
+from nasadvisor.domain.units import GIB, MIB, align_down, align_up
 
 USUAL_RESERVE_PERCENT: Final = 10
 """Of each SSD, unless somebody says otherwise (see the warning "no-reserve")."""
@@ -314,3 +315,32 @@ def _left_out(
     better = Statement("others-fit-better", _("The proposed SSDs are a better fit or are enough."))
     not_needed = _not_proposed(better, NOT_NEEDED)
     return {**unfit, **{disk.key: not_needed for disk in fit if disk.key not in request.disks}}
+
+
+def cache_bytes_each(inventory: Inventory, request: PlanRequest, total_bytes: int) -> int | None:
+    """How large each cache of a wish should be, so that all together have no more than this, fit, and are not worth a
+    warning for their headers' memory: whole GiB, below that whole MiB; None for as much as fits, where that is no more.
+    """
+    total_bytes = min(total_bytes, largest_quiet_cache_bytes(inventory.host))
+    rooms = []  # what the log leaves on each of the disks, without the reserve
+    for disk in filter(None, map(inventory.disk, request.cache_disks)):
+        room_bytes = room_on(disk, inventory.host, request.reserve_percent).size_bytes
+        rooms.append(room_bytes - (_log_bytes(inventory, request) if disk.key in request.log_disks else 0))
+    share_bytes = total_bytes // max(len(request.cache_disks), 1)
+    if max(rooms, default=0) <= share_bytes:
+        return None
+    size_bytes = max(min(share_bytes, *rooms), 0)
+    return align_down(size_bytes, GIB if size_bytes >= GIB else MIB)
+
+
+def largest_quiet_cache_bytes(host: Host) -> int:
+    """The largest cache whose headers are not worth the warning "cache-headers-large"."""
+    return host.memory_bytes * HEADER_MEMORY_PERCENT // 100 * TYPICAL_BLOCK_BYTES // L2ARC_HEADER_BYTES
+
+
+def _log_bytes(inventory: Inventory, request: PlanRequest) -> int:
+    """How much the log takes of each of its disks."""
+    pool = inventory.pool(request.pool_guid)
+    if pool is None or not request.attach_to:
+        return align_up(request.log_size_bytes)
+    return align_up(new_side_bytes(pool, request.attach_to, request.replaces, inventory))

@@ -15,7 +15,7 @@ from nasadvisor.domain.change.actions import (
     RestoreTable,
     RewindTable,
 )
-from nasadvisor.domain.change.actions.after import with_cache_state
+from nasadvisor.domain.change.actions.inventory_queries import with_cache_state
 from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area

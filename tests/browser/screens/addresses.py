@@ -13,7 +13,7 @@ from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import Channel
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.worker.schedule_pages import EDITABLE
+from nasadvisor.console.worker.schedules import EDITABLE
 from nasadvisor.domain.storage.inventory import Pool
 from tests.unit.console.accounts.test_matrix import PATTERNS
 

@@ -7,7 +7,7 @@ import pytest
 
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.host.change.runs import RunHost, apply_plan, undo_run
-from nasadvisor.host.fleet.task_log import KEPT, TaskLog
+from nasadvisor.host.fleet.platforms import KEPT, TaskLog
 from plugins.contract.host import Task
 from tests.unit.host.change.conftest import Bench, Killed, killer
 

@@ -15,12 +15,12 @@ from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.collect_findings import findings_about
 from nasadvisor.console.health.models import UNREAD, StoredDisk
-from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.proposal import (
     Proposal,
     ProposalFacts,
     Wanted,
+    largest_quiet_cache_bytes,
     propose,
     propose_instead,
     propose_side,

@@ -10,9 +10,8 @@ from django.db.models import QuerySet
 from nasadvisor.console.change.models import StoredDraft
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.actions import Naming
-from nasadvisor.domain.change.cache_sizes import cache_bytes_each
 from nasadvisor.domain.change.plan import PlanRequest
-from nasadvisor.domain.change.proposal import USUAL_RESERVE_PERCENT
+from nasadvisor.domain.change.proposal import USUAL_RESERVE_PERCENT, cache_bytes_each
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB, parse_size
 from nasadvisor.stored.documents import from_document, to_document

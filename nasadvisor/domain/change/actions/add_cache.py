@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.base import Argv, Category, Outcome
-from nasadvisor.domain.change.actions.inventory_queries import is_leaf_on, left_on
+from nasadvisor.domain.change.actions.inventory_queries import is_leaf_on, leaf_on, left_on, with_pool
 from nasadvisor.domain.change.actions.pieces import Role, Slice
 from nasadvisor.domain.change.actions.pool_step import PoolStep, dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev

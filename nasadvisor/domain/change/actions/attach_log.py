@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Outcome
 from nasadvisor.domain.change.actions.detach_log import DetachLog
-from nasadvisor.domain.change.actions.inventory_queries import is_leaf_on
+from nasadvisor.domain.change.actions.inventory_queries import is_leaf_on, leaf_on, with_pool
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.statements import Finding, Level, Statement

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from nasadvisor.domain.change.actions.after import with_disk
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
 from nasadvisor.domain.change.actions.delete_slice import DeleteSlice
+from nasadvisor.domain.change.actions.inventory_queries import with_disk
 from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
 from nasadvisor.domain.change.actions.rewind_table import RewindTable
 from nasadvisor.domain.statements import Statement

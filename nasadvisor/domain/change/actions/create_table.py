@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.after import with_disk
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.inventory_queries import with_disk
 from nasadvisor.domain.change.actions.restore_table import RestoreTable
 from nasadvisor.domain.change.actions.rewind_table import RewindTable
 from nasadvisor.domain.statements import Statement

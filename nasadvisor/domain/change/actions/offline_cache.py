@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.after import with_cache_state
 from nasadvisor.domain.change.actions.base import Argv, Category, Outcome
-from nasadvisor.domain.change.actions.inventory_queries import cache_of
+from nasadvisor.domain.change.actions.inventory_queries import cache_of, with_cache_state
 from nasadvisor.domain.change.actions.online_cache import OnlineCache
 from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.statements import Finding, Level, Statement

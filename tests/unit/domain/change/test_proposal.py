@@ -6,7 +6,6 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.change.cache_sizes import cache_bytes_each
 from nasadvisor.domain.change.plan import Plan, PlanRequest, make_plan
 from nasadvisor.domain.change.proposal import (
     Proposal,
@@ -14,6 +13,7 @@ from nasadvisor.domain.change.proposal import (
     SsdHealth,
     Want,
     Wanted,
+    cache_bytes_each,
     is_free_ssd,
     propose,
     propose_side,
