@@ -370,13 +370,10 @@ def said_of_trial(run: Run) -> str:
     return ""
 
 
-def _moment(at: str) -> str:
-    return f"{at.replace('T', ' ')} UTC" if at else "?"
-
-
 def _row(run: Run) -> tuple[str, ...]:
     state = f"{run.state}, on trial until {minute_of(run.trial.until)}" if run.trial and run.is_on_trial else run.state
-    return (run.id, _moment(run.started_at[:19]), run.plan.pool_name, state, run.by)
+    began = f"{run.started_at[:19].replace('T', ' ')} UTC" if run.started_at else "?"
+    return (run.id, began, run.plan.pool_name, state, run.by)
 
 
 def _print_steps(steps: tuple[Step, ...]) -> None:

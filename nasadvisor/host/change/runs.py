@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.runs import Continued, Goal, Record, Run, RunState, Started, as_interrupted
+from nasadvisor.domain.change.runs import Continued, Goal, Run, RunState, Started, as_interrupted
 from nasadvisor.domain.change.trial import LONGEST_S, Moment, is_length
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden
@@ -19,7 +19,6 @@ from nasadvisor.domain.units import DAY_S
 from nasadvisor.host.change.apply import apply_checked, finish_checked
 from nasadvisor.host.change.gate import Executor, Gate
 from nasadvisor.host.change.journal import (
-    Journal,
     JournalUnreadable,
     JournalUnwritable,
     RunUnknown,
@@ -128,7 +127,7 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
         raise NothingToTry
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         journal = create_journal(host.journals, plan.id)
-        book = _book(host, journal, (), watched(host, Goal.APPLY, by, observe))
+        book = Logbook(journal, host.node, host.clock, watched(host, Goal.APPLY, by, observe))
         try:
             book.write(Started(book.now(), Goal.APPLY, plan, by, trial_s))
         except JournalUnwritable:
@@ -247,8 +246,5 @@ def open_book(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, R
     """
     journal = open_journal(host.journals, run_id)
     records, run = journal.read_run(host.node)
-    return _book(host, journal, records, observe), as_interrupted(run)  # the lock is ours, so nobody else is at it
-
-
-def _book(host: RunHost, journal: Journal, records: tuple[Record, ...], observe: Observer) -> Logbook:
-    return Logbook(journal, host.node, host.clock, observe, list(records))
+    book = Logbook(journal, host.node, host.clock, observe, list(records))
+    return book, as_interrupted(run)  # the lock is ours, so nobody else is at it

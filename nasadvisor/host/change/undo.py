@@ -67,16 +67,16 @@ def undo_checked(plan: Plan, book: Logbook, gate: Gate, by: str, vetoes: Vetoes)
 
     If a rule forbids the first change, nothing is changed and the run stays as it was, with the refusal.
     """
-    before = book.run.state
+    resting = RunState.INTERRUPTED if book.run.state in ACTIVE else book.run.state  # where an undo is refused
     try:
         inventory = gate.inventory()
         actions = undo_actions(plan, book, inventory)
         forbidden = vetoes(inventory)
         refusals = vetoes_of(forbidden, Goal.UNDO, plan) or tuple(_against_first(actions, inventory, gate))
     except HostError as error:
-        return book.end(_resting(before), (no.HostUnreadable(error.statement),))
+        return book.end(resting, (no.HostUnreadable(error.statement),))
     if refusals:
-        return book.end(_resting(before), refusals)
+        return book.end(resting, refusals)
     book.remarks = warnings_with_undo(forbidden)
     book.write(Continued(book.now(), Goal.UNDO, by, actions))
     return _Undoing(plan, book, gate, inventory, Goal.UNDO).run(actions)
@@ -133,11 +133,6 @@ def _has_begun(step: Step, action: Action, inventory: Inventory) -> bool:
     if isinstance(action, CreateTable):
         return any(disk.table_uuid == action.table_uuid for disk in inventory.disks)
     return False
-
-
-def _resting(state: RunState) -> RunState:
-    """The state in which a run stays when an undo was refused."""
-    return RunState.INTERRUPTED if state in ACTIVE else state
 
 
 def _against_first(actions: tuple[UndoAction, ...], inventory: Inventory, gate: Gate) -> Iterator[Refused]:
