@@ -12,6 +12,7 @@ COMMANDS: Final = "tests/integration/test_commands.py"
 OURS: Final = "tests/unit/cli/test_named_commands.py"
 INSTALLED: Final = "tests/integration/test_install.py"
 STEPS: Final = "tests/integration/test_procedures.py"
+REPLACING: Final = "tests/integration/test_replacing.py"
 
 TRIED: Final[dict[str, str]] = {
     # Real OpenZFS, in the lab
@@ -119,6 +120,7 @@ TRIED: Final[dict[str, str]] = {
     """,
     "tests/integration/test_endings.py::test_a_suspended_pool_is_named_and_nothing_hangs": """
         pool-suspended: zpool clear {pool}
+        replace-suspended: zpool clear {pool}
     """,
     "tests/integration/test_dead_log.py::"
     "test_a_log_stays_while_writes_wait_in_it_until_what_is_named_has_written_them_out": """
@@ -227,6 +229,17 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/explain/procedures/stopped_undo.py: zpool remove {pool} GUID
         nasadvisor/explain/procedures/stopped_undo.py: zpool status -g {pool}
         nasadvisor/explain/procedures/stopped_undo.py: zpool status {pool}
+    """,
+    f"{REPLACING}::test_each_printed_command_is_right_in_the_state_in_which_it_is_printed": """
+        nasadvisor/domain/health/replacement/advice.py: zpool detach {pool} GUID
+        nasadvisor/domain/health/replacement/advice.py: zpool labelclear {path}
+        nasadvisor/domain/health/replacement/advice.py: zpool status {pool}
+        nasadvisor/domain/health/replacement/member.py: lsblk -d -o NAME,MODEL,SERIAL,WWN,SIZE
+        replace-busy: zpool status {pool}
+        replace-cable: zpool clear {pool} {guid}
+        replace-checkpoint: zpool checkpoint -d {pool}
+        replace-running: zpool detach {pool} {guid}
+        replace-sibling: zpool scrub {pool}
     """,
     # A real kernel, on loop devices
     "tests/devices/test_cleared_as_told.py::test_what_was_taken_apart_is_cleared_where_it_stands": """
@@ -371,6 +384,11 @@ TRIED: Final[dict[str, str]] = {
     "tests/unit/cli/test_explain.py::test_the_steps_are_printed_with_blanks_for_what_is_not_known": """
         nasadvisor/cli/explain.py: nasadvisor explain {found.code} --steps
     """,
+    "tests/unit/cli/health/test_replace.py::test_without_a_disk_those_in_trouble_are_listed_with_the_next_command": """
+        nasadvisor/cli/health/replace.py: nasadvisor replace GUID
+        nasadvisor/cli/main.py: nasadvisor replace
+        nasadvisor/explain/procedures/which_disk.py: nasadvisor replace DISK
+    """,
     "tests/unit/cli/evidence/test_metadata.py::test_it_prints_what_there_is_and_what_cut_offs_would_add": """
         nasadvisor/domain/evidence/metadata_choice.py: nasadvisor advise {pool} --metadata
         nasadvisor/domain/evidence/metadata_options.py: nasadvisor advise {pool} --metadata
@@ -402,6 +420,7 @@ NOT_TRIED: Final[dict[str, str]] = {
     """: "Proxmox VE is not in the lab. Its manual (Local ZFS, Limit ZFS Memory Usage) names the first one so; pveproxy"
     " is the service in its package pve-manager.",
     """
+        nasadvisor/domain/fleet/replacing.py: midclt call --job pool.replace "$({query} | jq '.[0].id')" {options}
         start-not-seen: systemctl status middlewared
         plugins/truenas/api/whole_disks.py: midclt call --job pool.update {number} '{json.dumps(changes)}'
         plugins/truenas/cli.py: nasadvisor-truenas status
@@ -420,6 +439,7 @@ NOT_TRIED: Final[dict[str, str]] = {
     " tests/integration/test_upgrade.py.",
     """
         nasadvisor/console/health/disks/disk_page.py: ledctl locate={found.path}
+        nasadvisor/domain/health/replacement/advice.py: ledctl locate={disk.path}
         nasadvisor/explain/procedures/which_disk.py: ledctl locate={path}
         nasadvisor/explain/procedures/which_disk.py: ledctl locate_off={path}
     """: "The lab has no enclosure with lights; ledctl(8) names the patterns and takes any name of a device.",
@@ -485,6 +505,8 @@ SPOKEN_OF: Final = """
     nasadvisor/domain/storage/releases.py: special_small_blocks
     nasadvisor/domain/storage/releases.py: zfs rewrite
     nasadvisor/domain/storage/releases.py: zpool import -m
+    nasadvisor/domain/fleet/replacing.py: zpool replace
+    nasadvisor/domain/health/replacement/advice.py: zpool add
     nasadvisor/explain/procedures/failed_log.py: zpool remove
     nasadvisor/explain/procedures/failed_log.py: zpool status
     nasadvisor/explain/procedures/no_import.py: -X

@@ -162,6 +162,13 @@ COMMANDS: Final = (
         ("nasadvisor health", "nasadvisor health --quiet"),
     ),
     Deferred(
+        "replace",
+        f"{_CLI}.health.replace:replace",
+        "Say how to replace DISK in its pool: which disk, whether it may go now, the commands to type.",
+        HEALTH,
+        ("nasadvisor replace",),
+    ),
+    Deferred(
         "forecast",
         f"{_CLI}.health.forecasts:forecast",
         "Forecast the wear of SSDs from SMART readings, without using this host.",

@@ -4,7 +4,7 @@ from django.urls import path
 
 from nasadvisor.console.health.alerts import alert_pages, channel_pages, procedure_pages
 from nasadvisor.console.health.api import api, metrics, token_pages
-from nasadvisor.console.health.disks import disk_page, disk_table
+from nasadvisor.console.health.disks import disk_page, disk_table, replace_page
 from nasadvisor.console.health.reports import reports
 
 urlpatterns = [
@@ -15,6 +15,7 @@ urlpatterns = [
     path("wear/<int:pk>/rating/", disk_table.rate, name="drive-rating"),
     path("wear/<int:pk>/forget/", disk_table.forget, name="drive-forget"),
     path("disks/<path:key>/", disk_page.disk, name="disk"),
+    path("replace/<str:guid>/", replace_page.replace, name="replace"),
     path("alerts/", alert_pages.alerts, name="alerts"),
     path("alerts/acknowledge/", alert_pages.acknowledge_several, name="alerts-acknowledge"),
     path("alerts/<int:pk>/acknowledge/", alert_pages.acknowledge, name="alert-acknowledge"),

@@ -288,11 +288,25 @@ class Vdev:
 
 @dataclass(frozen=True)
 class Scan:
-    """A scrub or resilver that ran to its end: `kind` in OpenZFS's words, `ended_at` in UTC, errors it met."""
+    """A scrub or resilver that ran to its end: `kind` in OpenZFS's words, `ended_at` in UTC, errors it met.
+
+    `seconds` is how long it worked without pauses, `read_bytes` how much it read; 0 where that is not told.
+    """
 
     kind: str
     ended_at: str
     errors: int
+    seconds: int = 0
+    read_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class ScanProgress:
+    """How far a scrub or resilver is that runs: `began_at` in UTC, the bytes that it has read, and all that it will."""
+
+    began_at: str
+    done_bytes: int
+    all_bytes: int
 
 
 UNREADABLE = "UNREADABLE"
@@ -306,6 +320,7 @@ class Pool:
     `checkpoint` is the checkpoint's size text, "" where there is none. `scan` is "" or what runs now ("resilver",
     "scrub"). `ashift` is the one of its data vdevs, 0 where unknown; `locked_datasets` are encrypted datasets whose
     keys are not loaded. `last_scan` is None where none is on record, and while one runs: OpenZFS remembers only one.
+    `scan_progress` is None where none runs, or one that tells no progress.
     `data_errors` counts the damaged files and objects that `zpool status -v` lists. `fragmentation_percent` is of its
     free space, not of files (zpoolprops(7)); None where it is not told, as of a suspended pool or an old one.
 
@@ -351,6 +366,7 @@ class Pool:
     spares: tuple[Vdev, ...] = ()
     problem: str = ""
     compatibility: str = ""
+    scan_progress: ScanProgress | None = None
 
     def by_class(self) -> dict[VdevClass, tuple[Vdev, ...]]:
         """The top-level vdevs of each class, in the order `zpool status` prints them."""

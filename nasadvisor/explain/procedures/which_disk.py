@@ -73,7 +73,7 @@ WHICH_DISK: Final = Procedure(
                 "A mirror needs one disk, raidz1 all but one, raidz2 all but two. With one disk less than that, the "
                 "pool stops, and its data may be lost."
             ),
-            commands=("zpool status {pool}",),
+            commands=("zpool status {pool}", "nasadvisor replace DISK"),
             done=_("Every other disk of its mirror or raidz is ONLINE, and no resilver is running."),
             otherwise=_(
                 "Do not pull it. Connect the new disk in addition and replace the old one while it still works: it "

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev, leaf_name
+from nasadvisor.domain.storage.inventory import Pool, Scan, ScanProgress, Vdev, leaf_name
 from nasadvisor.domain.units import size_text
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.zpool import (
@@ -26,6 +26,7 @@ from nasadvisor.host.adapters.zpool import (
     ended_scan,
     limited_to,
     problem_of,
+    running_scan,
     unreadable_pool,
     with_ashifts,
 )
@@ -38,8 +39,13 @@ _VDEV_AUX: Final = 2
 _VDEV_SLOW_IOS: Final = 34
 _SCAN_FUNCTION: Final = 0
 _SCAN_STATE: Final = 1
+_SCAN_BEGAN: Final = 2
 _SCAN_END: Final = 3
+_SCAN_ALL: Final = 4
+_SCAN_SKIPPED: Final = 6
 _SCAN_ERRORS: Final = 8
+_SCAN_PAUSED: Final = 12
+_SCAN_ISSUED: Final = 14
 _CHECKPOINT_STATE: Final = 0
 _CHECKPOINT_SPACE: Final = 2
 _REMOVAL_STATE: Final = 0
@@ -99,6 +105,7 @@ def read_pool(pool: Any) -> Pool:
         features=(),
         scan=_scan(tree),
         last_scan=_last_scan(tree.get("scan_stats")),
+        scan_progress=_progress(tree),
         data_errors=int(config.get("error_count", 0)),
         special_size_bytes=sum(vdev.stats.size for vdev in groups.get("special", ())),
         special_allocated_bytes=sum(vdev.stats.allocated for vdev in groups.get("special", ())),
@@ -238,7 +245,16 @@ def _last_scan(stats: list[int] | None) -> Scan | None:
     if not stats or stats[_SCAN_STATE] != _SCAN_FINISHED:
         return None
     kind = _SCAN_FUNCTIONS.get(stats[_SCAN_FUNCTION], "unknown")
-    return ended_scan(kind, stats[_SCAN_END], stats[_SCAN_ERRORS])
+    scan = ended_scan(kind, stats[_SCAN_END], stats[_SCAN_ERRORS])
+    seconds = stats[_SCAN_END] - stats[_SCAN_BEGAN] - stats[_SCAN_PAUSED]
+    return scan and replace(scan, seconds=max(seconds, 0), read_bytes=stats[_SCAN_ISSUED])
+
+
+def _progress(tree: Mapping[str, Any]) -> ScanProgress | None:
+    stats = tree.get("scan_stats")
+    if not stats or stats[_SCAN_STATE] != _SCANNING:
+        return None
+    return running_scan(stats[_SCAN_BEGAN], stats[_SCAN_ISSUED], stats[_SCAN_ALL] - stats[_SCAN_SKIPPED])
 
 
 _USAGE_ERROR: Final = 2  # zpool(8): "Invalid command line options were specified"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from nasadvisor.domain.storage.inventory import UNREADABLE, Pool, Scan, Vdev, leaf_name
+from nasadvisor.domain.storage.inventory import UNREADABLE, Pool, Scan, ScanProgress, Vdev, leaf_name
 from nasadvisor.domain.units import size_text
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool
@@ -269,6 +269,7 @@ def _pool(pool: Answer) -> Pool:
         features=(),
         scan=_scan(pool),
         last_scan=_last_scan(pool.child("scan_stats")),
+        scan_progress=_progress(pool) if _runs(pool, "scan_stats") else None,
         data_errors=pool.number("error_count"),
         special_size_bytes=sum(vdev.number("total_space", 0) for _, vdev in pool.children("special")),
         special_allocated_bytes=sum(vdev.number("alloc_space", 0) for _, vdev in pool.children("special")),
@@ -347,13 +348,35 @@ def _last_scan(stats: Answer) -> Scan | None:
     """Of one that went on, `_scan` has asked for the state already."""
     if stats.text("state", "NONE") != "FINISHED":
         return None
-    return ended_scan(stats.text("function").lower(), stats.number("end_time"), stats.number("errors"))
+    ended_s, paused_s = stats.number("end_time"), stats.number("scrub_spent_paused", 0)
+    began_s = stats.number("start_time", ended_s)
+    scan = ended_scan(stats.text("function").lower(), ended_s, stats.number("errors"))
+    return scan and replace(scan, seconds=max(ended_s - began_s - paused_s, 0), read_bytes=stats.number("issued", 0))
+
+
+def _progress(pool: Answer) -> ScanProgress | None:
+    stats = pool.child("scan_stats")
+    return running_scan(
+        stats.number("start_time", 0),
+        stats.number("issued", 0),
+        stats.number("to_examine", 0) - stats.number("skipped", 0),
+    )
+
+
+def running_scan(began_s: int, done_bytes: int, all_bytes: int) -> ScanProgress | None:
+    """How far one is that began so many seconds after 1970."""
+    began_at = _moment(began_s)
+    return ScanProgress(began_at, done_bytes, all_bytes) if began_at and all_bytes > 0 else None
 
 
 def ended_scan(kind: str, ended_s: int, errors: int) -> Scan | None:
     """A scan that ended so many seconds after 1970; None for a time that cannot be one."""
+    ended_at = _moment(ended_s)
+    return Scan(kind, ended_at, errors) if ended_at else None
+
+
+def _moment(seconds: int) -> str:
     try:
-        ended_at = datetime.fromtimestamp(ended_s, UTC)
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
-        return None
-    return Scan(kind, ended_at.isoformat(timespec="seconds"), errors)
+        return ""

@@ -25,6 +25,7 @@ GUIDES: Final = (
     ("/wear/", "docs/wear.md"),
     ("/host_findings.py", "docs/architecture.md"),
     ("/smart/", "docs/wear.md"),
+    ("/replacement/", "docs/health.md"),
     ("/forecasts.py", "docs/wear.md"),
     ("_findings.py", "docs/health.md"),
     ("/findings.py", "docs/health.md"),

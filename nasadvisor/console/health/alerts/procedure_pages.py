@@ -12,10 +12,14 @@ from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.collect_findings import disk_findings
 from nasadvisor.console.health.alerts.open_issues import host_findings_about
+from nasadvisor.console.health.alerts.survey import survey
 from nasadvisor.domain.health.pool_findings import member_finding, name_of
+from nasadvisor.domain.health.replacement.evidence import troubled
+from nasadvisor.domain.health.replacement.member import Member
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 from nasadvisor.explain.procedures import PROCEDURES, Step, command_for, filled
+from nasadvisor.explain.procedures.which_disk import WHICH_DISK
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,21 @@ def procedure(request: HttpRequest, name: str) -> HttpResponse:
         "finding": finding,
         "lead": filled(_(found.lead), values),
         "steps": [_shown(step, values) for step in found.steps_for(code)],
+        "members": _members(finding, node) if node and finding and found is WHICH_DISK else [],
         "has_more": len(found.steps_for(code)) < len(found.steps),
     }
     return render(request, "health/alerts/procedure.html", context)
+
+
+def _members(finding: Finding, node: Node) -> list[Member]:
+    """The devices that a finding can be about: those against which something speaks, of its pool or on its disk."""
+    seen = survey(node)
+    about = {finding.place, finding.subject}
+    return [
+        each
+        for each in (troubled(seen) if seen else ())
+        if about & {each.pool.guid, each.leaf.guid, each.disk.key if each.disk else ""}
+    ]
 
 
 def _shown(step: Step, values: dict[str, str]) -> ShownStep:

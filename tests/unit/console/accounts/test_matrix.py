@@ -29,7 +29,7 @@ class Rule(Enum):
 
 RULES = {
     Rule.OPEN: "login login-code login-passkey setup set_language preview",
-    Rule.SIGNED_IN: """overview pool explain explain-code procedure settings pools disks disk evidence-pool
+    Rule.SIGNED_IN: """overview pool explain explain-code procedure replace settings pools disks disk evidence-pool
         evidence-heat evidence-waiting evidence-curve evidence-metadata evidence-switching evidence-report wear-csv
         reports report-now report-make report alerts schedules pool-history history run-detail run-fragment
         wizard-proof choose-node refresh logout password_change sessions sessions-end session-end account authenticator
