@@ -70,7 +70,7 @@ def from_document(kind: type[T], document: object) -> T:
     if stored:
         if not isinstance(document, dict):
             raise DocumentError(f"This is not a valid {name} document: expected dict, found {type(document).__name__}")
-        number = _number(stored, name, document)
+        number = _number(stored, name, document)  # and what follows is in today's form, without it
         body = {key: value for key, value in document.items() if key != _NUMBER}
         try:
             for upgrade in stored.upgrades[number - FIRST :]:

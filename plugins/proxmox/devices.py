@@ -93,6 +93,7 @@ class UsbDevice:
 
     def is_of(self, ssd: Disk, root: Path) -> bool:
         """Whether it is the case that the SSD is in."""
+        # The first USB device on the way up; those above it are hubs.
         block = root / "sys/block" / ssd.kernel_name
         folder = next((folder for folder in block.resolve().parents if (folder / "idVendor").exists()), None)
         if folder is None:

@@ -52,6 +52,7 @@ class GuestDevice:
         block = root / "sys/block" / disk.kernel_name
         match self.kind:
             case "USB":
+                # The disk's own case is the first USB device on the way up; those above it are hubs.
                 folder = next((each for each in block.resolve().parents if (each / "idVendor").exists()), None)
                 if folder is None:
                     return False

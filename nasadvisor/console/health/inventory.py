@@ -91,6 +91,7 @@ def store_inventory(node_name: str, inventory: Inventory, document: Json) -> Nod
     )
     if taken:
         note_disks(node, inventory, read_at)
+        # How full each pool that could be read is, once a day.
         day = timezone.localtime(read_at).date()
         noted = set(PoolDay.objects.filter(node=node, day=day).values_list("guid", flat=True))
         PoolDay.objects.bulk_create(

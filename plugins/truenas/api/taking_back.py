@@ -45,7 +45,7 @@ def take_back(record: Record, desk: Desk) -> tuple[Record, tuple[Statement, ...]
             notes += _remove(each.top.guid, record, desk)
         except HostError as error:
             raise (TakenBackInPart(number, error) if number else error) from error
-    try:
+    try:  # it is taken back once nothing of it is seen and everything is
         picture = picture_now(desk)
         left = remnants(record, picture)
         refusals = (
