@@ -1,6 +1,8 @@
 """The first page: is everything all right, on every host?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -31,7 +33,7 @@ from nasadvisor.console.health.alerts.open_issues import (
     words_of,
 )
 from nasadvisor.console.health.sweeps import never_swept
-from nasadvisor.console.home.first_hour import first_steps, is_closed
+from nasadvisor.console.home.first_hour import ChecklistState, first_steps, is_closed
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_ssds
 from nasadvisor.console.storage.pools import helped_pools, open_pools
@@ -116,6 +118,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     inventory = node.inventory
     drawings = draw_pools(inventory) if inventory else ()
     badges = badges_of(node, stored.disks.values())
+    steps = () if is_closed() else first_steps(node, now)
     context = {
         "node": node,
         "inventory": inventory,
@@ -134,7 +137,9 @@ def overview(request: HttpRequest) -> HttpResponse:
         "badges": badges,
         "verdict_badges": verdict_badges_on(node, inventory.pools, now) if inventory else {},
         "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
-        "steps": () if is_closed() else first_steps(node, now),
+        "steps": steps,
+        "open_steps": sum(step.state is ChecklistState.OPEN for step in steps),
+        "to_set_up": _to_set_up(nodes, now) if len(nodes) > 1 and not rows else [],
         "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
         "more_hosts": max(0, len(nodes) - HOSTS_SHOWN),
         "free_ssds": free_ssds(inventory) if inventory else (),
@@ -149,6 +154,14 @@ def close_first_hour(request: HttpRequest) -> HttpResponse:
     """Somebody needs the list of first steps no more; it is put away for everybody."""
     FirstHour.close(timezone.now(), user_of(request).get_username())
     return redirect("overview")
+
+
+def _to_set_up(nodes: Sequence[Node], now: datetime) -> list[str]:
+    """The hosts on whose list of first steps something is open; none once the list was put away."""
+    listed = () if is_closed() else nodes[:HOSTS_SHOWN]
+    return [
+        each.name for each in listed if any(step.state is ChecklistState.OPEN for step in first_steps(each, now))
+    ]
 
 
 def _row(issue: OpenIssue, *, shown: Node, has_others: bool, can_change: bool) -> IssueRow:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.models import FirstHour, StoredAlert
 from nasadvisor.console.health.alerts.watch import take_up, watch
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.domain.statements import Finding, Level, NextStep
@@ -168,10 +168,22 @@ def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:
     assert headline(viewer) == "Waiting for the first reading of nas9"
 
 
+def test_all_is_right_only_once_the_first_steps_are_done(viewer: Client) -> None:
+    load(typical())
+    NodeHealth.objects.update_or_create(node=Node.objects.get(), defaults={"sweep_ended_at": timezone.now()})
+    assert headline(viewer) == "Nothing is wrong. 2 things to set up"
+    node = on_host("nas2", replace(typical(), disks=()))
+    NodeHealth.objects.update_or_create(node=node, defaults={"sweep_ended_at": timezone.now()})
+    assert headline(viewer) == "Nothing is wrong. Hosts to set up: nas1, nas2"
+    FirstHour.close(timezone.now(), "")
+    assert headline(viewer) == FINE
+
+
 def test_a_host_whose_disks_were_never_asked_is_not_all_right(viewer: Client) -> None:
     load(typical())
     assert headline(viewer) == "The pools are healthy, but the disks have not been checked yet"
     NodeHealth.objects.update_or_create(node=Node.objects.get(), defaults={"sweep_ended_at": timezone.now()})
+    FirstHour.close(timezone.now(), "")
     assert headline(viewer) == FINE
     on_host("nas2", replace(typical(), disks=()))
     assert headline(viewer) == "The pools are healthy, but the disks of nas2 have not been checked yet"
