@@ -1,5 +1,5 @@
-// What every page needs: the theme menu, the copy buttons, the tab in view, what is folded on a phone, and the focus
-// where a form asks for something.
+// What every page needs: the theme menu, the copy buttons, the tab in view, what is folded, and the focus where a form
+// asks for something.
 "use strict";
 
 function markTheme() {
@@ -74,14 +74,33 @@ function fade(row) {
   row.classList.toggle("goes-on", row.scrollLeft + row.clientWidth < row.scrollWidth - 1);
 }
 
-// On a phone what is of second importance is folded, unless an address leads there. Whatever is printed is open.
+// On a phone what is of second importance is folded, everywhere what a page only rests on (`more`), unless an address
+// leads there. Whatever is printed is open, and what somebody opened stays so when a part is loaded anew.
 const phone = window.matchMedia("screen and (max-width: 767.98px)");
 
 function openWhereAddressLeads() {
   const target = document.getElementById(window.location.hash.slice(1)); // :target is nothing before the browser goes there
-  const part = target?.closest("details[data-fold]") ?? target?.querySelector(":scope > details[data-fold]");
+  const folded = "details[data-fold], details.more";
+  const part = target?.closest(folded) ?? target?.querySelector(`:scope > :is(${folded})`);
   if (part) { part.open = true; }
 }
+
+let openBefore = "";
+document.addEventListener("htmx:beforeSwap", (event) => {
+  openBefore = event.target.querySelector?.(":scope > details[open]") ? event.target.id : "";
+});
+document.addEventListener("htmx:afterSettle", () => {
+  const part = openBefore && document.getElementById(openBefore)?.querySelector(":scope > details");
+  if (part) { part.open = true; }
+  openBefore = "";
+});
+
+let foldedBefore = [];
+window.addEventListener("beforeprint", () => {
+  foldedBefore = [...document.querySelectorAll("details.more:not([open])")];
+  for (const part of foldedBefore) { part.open = true; }
+});
+window.addEventListener("afterprint", () => { for (const part of foldedBefore) { part.open = false; } });
 
 function foldOnPhone() {
   for (const part of document.querySelectorAll("details[data-fold]")) {

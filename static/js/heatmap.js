@@ -8,6 +8,7 @@
   const words = box.dataset;
   const heat = box.querySelector(".heat-canvas");
   const devices = box.querySelector(".device-canvas");
+  const fold = box.querySelector("details"); // nothing is loaded before it is opened, and nothing drawn
   const readout = box.querySelector(".heat-readout");
   const back = box.querySelector("[data-heat-back]");
   const hint = readout.textContent;
@@ -105,14 +106,24 @@
 
   function columnWidth(inner) { return Math.max((data.step / (data.end - data.start)) * inner, 1); }
 
+  // Round moments of the clock on the wall: whole minutes, hours, or days, as many as have room.
+  const STEPS = [60, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, DAY_S, 2 * DAY_S, 7 * DAY_S, 14 * DAY_S, 28 * DAY_S];
+
+  function roundMoments(inner) {
+    const length = data.end - data.start;
+    const atMost = Math.max(Math.floor(inner / (length > 2 * DAY_S ? 130 : 80)), 2);
+    const step = STEPS.find((each) => length / each <= atMost) || Math.ceil(length / atMost / DAY_S) * DAY_S;
+    const offset = new Date(data.end * 1000).getTimezoneOffset() * 60;
+    const found = [];
+    for (let at = Math.ceil((data.start - offset) / step) * step + offset; at <= data.end; at += step) found.push(at);
+    return found;
+  }
+
   function drawTimes(pen, inner, top, bottom) {
     const length = data.end - data.start;
-    const count = Math.max(Math.min(Math.floor(inner / 110), 8), 2);
     pen.fillStyle = css("--bs-secondary-color");
     pen.strokeStyle = css("--bs-border-color");
-    pen.textAlign = "center";
-    for (let i = 0; i <= count; i += 1) {
-      const at = data.start + (length * i) / count;
+    for (const at of roundMoments(inner)) {
       const place = x(at, inner);
       pen.beginPath();
       pen.moveTo(place, top);
@@ -120,8 +131,10 @@
       pen.globalAlpha = 0.5;
       pen.stroke();
       pen.globalAlpha = 1;
-      pen.textAlign = i === 0 ? "left" : i === count ? "right" : "center";
-      pen.fillText(clock(at, length), place, bottom + 13);
+      const text = clock(at, length);
+      const half = pen.measureText(text).width / 2;
+      pen.textAlign = place - half < MARGIN.left - 20 ? "left" : place + half > MARGIN.left + inner ? "right" : "center";
+      pen.fillText(text, place, bottom + 13);
     }
   }
 
@@ -211,8 +224,8 @@
   }
 
   function drawStrip(pen, inner, top) {
-    drawLine(pen, inner, top, data.flush_ms, css("--bs-orange"), [], words.flush, "ms");
-    drawLine(pen, inner, top, data.commits, css("--bs-link-color"), [3, 2], words.commits, "");
+    drawLine(pen, inner, top, data.flush_ms, css("--bs-orange"), [], words.flush, " ms");
+    drawLine(pen, inner, top, data.commits, css("--bs-link-color"), [3, 2], words.demand, "/s");
   }
 
   function drawLine(pen, inner, top, values, stroke, dash, name, unit) {
@@ -221,7 +234,8 @@
     const isFirst = dash.length === 0;
     pen.textAlign = isFirst ? "left" : "right";
     pen.fillStyle = css("--bs-body-color");
-    const text = `${isFirst ? "—" : "╌"} ${name} ≤ ${number(most)} ${unit}`;
+    const peak = number(most < 10 ? Math.round(most * 10) / 10 : Math.round(most));
+    const text = `${isFirst ? "—" : "╌"} ${name}: ${words.peak} ${peak}${unit}`;
     pen.fillText(most ? text : `${name}: ${words.none}`, isFirst ? MARGIN.left : MARGIN.left + inner, top + height + 10);
     if (!most) return;
     pen.strokeStyle = stroke;
@@ -287,7 +301,7 @@
 
   function drawScale() {
     const { most } = bounds();
-    box.querySelector("[data-heat-most]").textContent = most ? `(${number(most)} ${words.ios})` : "";
+    box.querySelector("[data-heat-most]").textContent = most ? words.most.replace("{count}", number(most)) : "";
     const scale = box.querySelector(".heat-scale");
     const pen = scale.getContext("2d");
     for (let i = 0; i < scale.width; i += 1) {
@@ -297,7 +311,7 @@
   }
 
   function draw() {
-    if (!data) return;
+    if (!data || !fold.open) return;
     drawHeat();
     drawDevices();
     heat.dataset.drawn = "";
@@ -433,10 +447,11 @@
   window.addEventListener("resize", draw);
   new MutationObserver(draw).observe(document.documentElement, { attributes: true, attributeFilter: ["data-bs-theme"] });
   window.setInterval(() => {
-    if (!range.live || document.hidden || drag) return;
+    if (!range.live || document.hidden || drag || !fold.open) return;
     range = { start: now() - (range.end - range.start), end: now(), live: true };
     load();
   }, LIVE_S * 1000);
 
-  show(range);
+  fold.addEventListener("toggle", () => { if (fold.open && !data) show(range); else draw(); });
+  if (fold.open) show(range);
 })();

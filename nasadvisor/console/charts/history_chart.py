@@ -39,11 +39,12 @@ class Series:
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """A line of the picture, and what it stands for; `number` chooses its colour."""
+    """A line of the picture, and what it stands for; `number` chooses its colour, `last` is its newest value."""
 
     label: str
     path: str
     number: int
+    last: str
 
 
 @dataclass(frozen=True)
@@ -61,22 +62,29 @@ def start_of(day: date) -> datetime:
 
 
 def history_charts(
-    series: Sequence[Series], begin: datetime, end: datetime, unit: str = ""
+    series: Sequence[Series], begin: datetime, end: datetime, unit: str = "", within: Sequence[float] = ()
 ) -> tuple[HistoryChart, ...]:
     """The picture for wide and for narrow screens; none where there is no line within the time."""
-    drawn = (history_chart(series, begin, end, width, unit) for width in (WIDE, NARROW))
+    drawn = (history_chart(series, begin, end, width, unit, within) for width in (WIDE, NARROW))
     return tuple(each for each in drawn if each)
 
 
 def history_chart(
-    series: Sequence[Series], begin: datetime, end: datetime, width: int = WIDE, unit: str = ""
+    series: Sequence[Series],
+    begin: datetime,
+    end: datetime,
+    width: int = WIDE,
+    unit: str = "",
+    within: Sequence[float] = (),
 ) -> HistoryChart | None:
-    """Draw it; None where there is no line within the time."""
+    """Draw it; None where there is no line within the time. Values of `within` are on the axis in any case, as 0 and
+    100 of a share.
+    """
     found = [each for each in series if each.is_drawn][:LINES_AT_MOST]
     values = [value for each in found for _, value in each.points]
     if not values or end <= begin:
         return None
-    levels = _levels(min(values), max(values))
+    levels = _levels(min(*values, *within, values[0]), max(*values, *within, values[0]))
     low, high = levels[0], levels[-1]
     right, bottom = width - RIGHT, HEIGHT - BOTTOM
 
@@ -95,7 +103,10 @@ def history_chart(
         bottom=bottom,
         lines=tuple(
             HistoryLine(
-                each.label, _path([(x(at), y(value)) for at, value in _shown(each, end)], each.is_stepped), number
+                each.label,
+                _path([(x(at), y(value)) for at, value in _shown(each, end)], each.is_stepped),
+                number,
+                f"{_short(round(each.points[-1][1], 1))}{unit}",
             )
             for number, each in enumerate(found)
         ),

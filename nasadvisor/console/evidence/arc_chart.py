@@ -33,7 +33,7 @@ def arc_history(series: SampledPool | None, now: datetime) -> ArcHistory | None:
     lines = [Series(_("memory (ARC)"), _memory(samples)), Series(_("cache (L2ARC), of ARC misses"), _cache(samples))]
     if not samples:
         return None
-    charts = history_charts(lines, _moment(samples[0]), now, " %")
+    charts = history_charts(lines, _moment(samples[0]), now, " %", (0, 100))
     return ArcHistory(charts, samples[-1].levels) if charts else None
 
 

@@ -1,4 +1,4 @@
-"""The table of options on top of a pool's evidence: its rows with their words and bars."""
+"""What programs wait for on a pool and what each choice takes away of it: rows with their words and bars."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,10 +6,12 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.wording.statements import time_text
-from nasadvisor.domain.evidence.log_verdict import Answer
+from nasadvisor.console.wording.statements import time_text, unbroken
+from nasadvisor.domain.evidence.brought import brought_by_devices
+from nasadvisor.domain.evidence.log_verdict import Answer, Verdict
 from nasadvisor.domain.evidence.options import (
     NAMES,
+    Known,
     Option,
     OptionRow,
     OptionsTable,
@@ -18,9 +20,22 @@ from nasadvisor.domain.evidence.options import (
     Waiting,
     Waits,
 )
+from nasadvisor.domain.evidence.read_options import FOLLOW
+from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.workload import Reach
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.units import HOUR_S
 
 WIDTH: Final = 100.0
+DATASETS_DRAWN: Final = 3
+FELT_S: Final = 1.0
+"""Less than a second in a day is none."""
+
+LONG_S: Final = 48 * HOUR_S
+"""From here on a length of time is given in days, which nobody takes for waiting in a day."""
+
+ADDED: Final = frozenset({Option.LOG, Option.CACHE})
+"""What the wizard adds."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +49,19 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class WaitRow:
+    """Who waits and on what, for how long in a day; `dataset` is "" where it is not known which."""
+
+    dataset: str
+    kind: Waiting
+    words: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
 class ShownOption:
     """A row with its name, what it takes away in words, and its bar; no pieces where nothing is drawn. `kinds` are the
-    kinds of SSD with what each takes away.
+    kinds of SSD with what each takes away. A log and a cache have their verdict and the size to choose.
     """
 
     row: OptionRow
@@ -44,38 +69,78 @@ class ShownOption:
     gain: str
     pieces: tuple[Piece, ...]
     kinds: tuple[tuple[Statement, str], ...] = ()
+    verdict: Verdict | None = None
+    size: Recommendation | None = None
 
 
 @dataclass(frozen=True)
 class ShownOptions:
-    """The table; `commits` and `reads` are how long programs wait for them in a day, "" where it is not known.
+    """The answer of the page; `total` is how long programs wait in a day, "" where they hardly do.
 
-    `rows` begin with doing nothing, then comes what takes away most for certain; `without` are those without gain.
+    `rows` begin with doing nothing, then comes what takes away most for certain; of `open` ones nothing can be said
+    yet, those `without` gain bring nothing. `best` is None where nothing is known to help.
     """
 
+    waits: tuple[WaitRow, ...]
+    total: str
+    knows_commits: bool
     rows: tuple[ShownOption, ...]
+    open: tuple[ShownOption, ...]
     without: tuple[ShownOption, ...]
-    commits: str
-    reads: str
-    is_drawn: bool
+    best: ShownOption | None
+    follows_reads: bool
+
+    @property
+    def best_is_added(self) -> bool:
+        """Whether the wizard adds the best one."""
+        return self.best is not None and self.best.row.option in ADDED
 
 
-def drawn(table: OptionsTable) -> ShownOptions:
-    """Every row against one length: all that programs wait for today."""
-    waits = table.waits
-    with_gain = sorted((row for row in table.rows if not _brings_nothing(row)), key=lambda row: _sort_key(row, waits))
+def drawn(table: OptionsTable, known: Known) -> ShownOptions:
+    """Every choice against one length: all that programs wait for today."""
+    waits, brought = table.waits, brought_by_devices(known)
+    shown = [_shown(row, known, waits, brought) for row in table.rows]
+    rows = sorted((each for each in shown if _is_drawn(each)), key=lambda each: _sort_key(each.row, waits))
+    best = next((each for each in rows if each.row.answer is Answer.HELPS and not each.row.is_there), None)
+    folded = [each for each in shown if not _is_drawn(each)]
+    is_open = [each.row.answer not in (Answer.NO, Answer.LITTLE) for each in folded]
     return ShownOptions(
-        rows=tuple(_shown(row, waits) for row in with_gain),
-        without=tuple(_shown(row, waits) for row in table.rows if _brings_nothing(row)),
-        commits=_about(waits.commits) if waits.commits else "",
-        reads=_about(waits.reads),
-        is_drawn=waits.total_s > 0,
+        waits=tuple(_wait_rows(known, waits)),
+        total=waiting_text(waits.total_s) if waits.total_s >= FELT_S else "",
+        knows_commits=waits.commits is not None,
+        rows=tuple(rows),
+        open=tuple(each for each, it_is in zip(folded, is_open, strict=True) if it_is),
+        without=tuple(each for each, it_is in zip(folded, is_open, strict=True) if not it_is),
+        best=best,
+        follows_reads=best is None and any(FOLLOW in each.row.missing for each in shown),
     )
 
 
-def _brings_nothing(row: OptionRow) -> bool:
-    """Whether it is neither there nor worth a second look."""
-    return row.answer in (Answer.NO, Answer.LITTLE) and not row.relief and not row.is_there
+def _wait_rows(known: Known, waits: Waits) -> Iterator[WaitRow]:
+    """Synchronous writes by dataset, the longest wait first, then reads; OpenZFS counts these for no dataset."""
+    waiting = [each for each in known.workload.datasets if each.commits_per_s and each.reach is not Reach.DISABLED]
+    whole = sum(each.commits_per_s for each in waiting)
+    parts = [(each.name, each.commits_per_s / whole) for each in waiting[:DATASETS_DRAWN]]
+    if len(waiting) > DATASETS_DRAWN:
+        parts.append(("", 1 - sum(share for _name, share in parts)))
+    found = [(name, Waiting.COMMITS, _part(waits.commits, share)) for name, share in parts if waits.commits]
+    found.append(("", Waiting.READS, waits.reads))
+    found = [each for each in found if each[2].high_s >= FELT_S]
+    longest = max((wait.high_s for _name, _kind, wait in found), default=1.0)
+    for name, kind, wait in found:
+        sure, most = (round(WIDTH * each / longest, 2) for each in (wait.low_s, wait.high_s))
+        pieces = Piece(0.0, sure, kind.value, "sure"), Piece(sure, round(most - sure, 2), kind.value, "maybe")
+        yield WaitRow(name, kind, about_wait(wait), pieces)
+
+
+def _part(wait: Wait, share: float) -> Wait:
+    return Wait(wait.low_s * share, wait.likely_s * share, wait.high_s * share)
+
+
+def _is_drawn(shown: ShownOption) -> bool:
+    """Whether there is something to see of it: it is there, helps, or takes something away."""
+    row = shown.row
+    return row.option is Option.NOTHING or row.is_there or row.answer is Answer.HELPS or bool(shown.gain)
 
 
 def _sort_key(row: OptionRow, waits: Waits) -> tuple[float, ...]:
@@ -87,15 +152,19 @@ def _sort_key(row: OptionRow, waits: Waits) -> tuple[float, ...]:
     return (float(row.answer is not Answer.HELPS), -whole * relief.low, -whole * (relief.high or relief.low))
 
 
-def _shown(row: OptionRow, waits: Waits) -> ShownOption:
+def _shown(row: OptionRow, known: Known, waits: Waits, brought: dict[Option, Wait]) -> ShownOption:
     pieces = _today(waits) if row.option is Option.NOTHING else _taken_away(row.relief, waits)
     kinds = ((kind.name, gain_words(kind.relief, waits)) for kind in row.kinds)
+    gain = _brought_words(brought.get(row.option)) if row.is_there else gain_words(row.relief, waits)
+    sizes = {Option.LOG: known.log_size, Option.CACHE: known.recommended_cache}
     return ShownOption(
         row,
         _(NAMES[row.option]),
-        gain_words(row.relief, waits),
+        _("%(likely)s a day") % {"likely": waiting_text(waits.total_s)} if row.option is Option.NOTHING else gain,
         tuple(pieces) if waits.total_s else (),
         tuple((name, words) for name, words in kinds if words),
+        {Option.LOG: known.log, Option.CACHE: known.cache}.get(row.option),
+        sizes.get(row.option),
     )
 
 
@@ -125,12 +194,17 @@ def _place(kind: Waiting, waits: Waits) -> tuple[float, float]:
     return (0.0, of_commits) if kind is Waiting.COMMITS else (of_commits, round(WIDTH - of_commits, 2))
 
 
+def waiting_text(seconds: float) -> str:
+    """How long programs wait in a day: many at once wait for more hours than it has."""
+    return unbroken(f"{seconds / HOUR_S:.0f} h") if seconds >= LONG_S else time_text(seconds)
+
+
 def gain_words(relief: Relief | None, waits: Waits) -> str:
     """How much less waiting that is in a day; "" where it is not known, or nothing."""
     if relief is None or not waits.of(relief.of):
         return ""
     whole = waits.of(relief.of)
-    low, high = time_text(whole * relief.low), None if relief.high is None else time_text(whole * relief.high)
+    low, high = waiting_text(whole * relief.low), None if relief.high is None else waiting_text(whole * relief.high)
     if high is None:
         return _("at least %(low)s less waiting a day") % {"low": low} if relief.low else ""
     if not relief.low:
@@ -140,9 +214,21 @@ def gain_words(relief: Relief | None, waits: Waits) -> str:
     return _("%(low)s to %(high)s less waiting a day") % {"low": low, "high": high}
 
 
-def _about(wait: Wait) -> str:
+def _brought_words(wait: Wait | None) -> str:
+    """What a device that is there takes away."""
+    if wait is None or wait.high_s < FELT_S:
+        return ""
+    low, high = waiting_text(wait.low_s), waiting_text(wait.high_s)
+    if low == high:
+        return _("saves %(high)s of waiting a day") % {"high": high}
+    if wait.low_s < FELT_S:
+        return _("saves at most %(high)s of waiting a day") % {"high": high}
+    return _("saves %(low)s to %(high)s of waiting a day") % {"low": low, "high": high}
+
+
+def about_wait(wait: Wait) -> str:
     """What is likely, with its bounds where they read differently."""
-    low, likely, high = (time_text(each) for each in (wait.low_s, wait.likely_s, wait.high_s))
+    low, likely, high = (waiting_text(each) for each in (wait.low_s, wait.likely_s, wait.high_s))
     if low == high:
         return _("%(likely)s a day") % {"likely": likely}
     return _("%(likely)s a day (%(low)s to %(high)s)") % {"likely": likely, "low": low, "high": high}

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context, curve_of
+from nasadvisor.console.evidence.first_day import first_day
 from nasadvisor.console.evidence.heat import TimeRange, heat_map, run_marks, targets_of, with_disk_names
 from nasadvisor.console.evidence.measuring import reasons_against_measuring
 from nasadvisor.console.evidence.metadata import LENGTHS, metadata_of
@@ -36,7 +37,7 @@ RANGES = ((HOUR_S, "1 h"), (6 * HOUR_S, "6 h"), (DAY_S, "24 h"), (7 * DAY_S, "7 
 
 
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
-    """One pool: verdicts, who writes, the heat map."""
+    """One pool: who waits, what each choice takes away, and folded below it what that rests on."""
     node, inventory, found = pool_or_404(request, guid)
     series, now = series_of(node, guid), timezone.now()
     seen = watched(series, now)
@@ -69,12 +70,14 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "section": "evidence",
     }
     if seen:
+        context["first_day"] = first_day(seen, now)
         stored = newest_of(node, BlockCount, guid)
         known = known_of(seen, found, followed.curve, stored.found(BlockCount) if stored else None)
         table = options_of(known)
-        context |= {"options": drawn(table), **shopping_context(known, table, request.GET)}
+        options = drawn(table, known)
+        context |= {"options": options, **shopping_context(known, table, request.GET)}
+        context["would_help"] = context["would_help"] and not options.best_is_added  # its button stands below
         context |= {"metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}
-        context["cache_size"] = known.recommended_cache
     return render(request, "evidence/pool.html", context | curve_context(followed))
 
 

@@ -216,7 +216,7 @@ class Capacity:
         unit, name = (TIB, " TiB") if self.pool.size_bytes >= 4 * TIB else (GIB, " GiB")
         points = [(start_of(day), used / unit) for day, used in self.days]
         series = Series(_("Used"), [*points, (self.now, self.pool.allocated_bytes / unit)])
-        return history_charts([series], points[0][0], self.now, name)
+        return history_charts([series], points[0][0], self.now, name, (0,))
 
     @property
     def more_bytes(self) -> int:

@@ -159,9 +159,7 @@ def close_first_hour(request: HttpRequest) -> HttpResponse:
 def _to_set_up(nodes: Sequence[Node], now: datetime) -> list[str]:
     """The hosts on whose list of first steps something is open; none once the list was put away."""
     listed = () if is_closed() else nodes[:HOSTS_SHOWN]
-    return [
-        each.name for each in listed if any(step.state is ChecklistState.OPEN for step in first_steps(each, now))
-    ]
+    return [each.name for each in listed if any(step.state is ChecklistState.OPEN for step in first_steps(each, now))]
 
 
 def _row(issue: OpenIssue, *, shown: Node, has_others: bool, can_change: bool) -> IssueRow:

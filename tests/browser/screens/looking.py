@@ -19,7 +19,8 @@ ASKED_OF_AXE: Final = ("1440-light-en", "390-dark-en")
 UNFOLDED: Final = ("1440-light-en", "390-light-de")
 """Of these there is a second picture where something is folded. All are measured unfolded."""
 
-DRAWN: Final = "() => [...document.querySelectorAll('.heat-canvas')].every((each) => each.dataset.drawn !== undefined)"
+DRAWN: Final = """() => [...document.querySelectorAll("details[open] .heat-canvas")].every(
+  (each) => each.dataset.drawn !== undefined)"""
 DRAWN_WITHIN_MS: Final = 5_000
 PHONE: Final = 390
 SCREENS_AT_MOST: Final = 6.0
@@ -162,6 +163,7 @@ def _taken(page: Page, seen: Seen, width: int, theme: str) -> Seen:
     page.evaluate(WITHOUT_BAR, width == PHONE)
     page.screenshot(path=PICTURES / seen.picture, full_page=True, type="jpeg", quality=80)
     page.evaluate(UNFOLD)
+    page.wait_for_function(DRAWN, timeout=DRAWN_WITHIN_MS)
     if seen.variant in UNFOLDED and page.locator("[data-unfolded]").count():
         page.screenshot(path=PICTURES / seen.picture_unfolded, full_page=True, type="jpeg", quality=80)
     page.evaluate(WITHOUT_BAR, False)

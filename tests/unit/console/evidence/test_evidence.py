@@ -87,20 +87,44 @@ def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
     assert ARCHIVE in page(viewer, "/storage/")
 
 
+def choices_in(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The choices that are drawn and those that are folded, by what they are, from first to last."""
+    table = text.partition('id="options"')[2].partition('class="more-parts"')[0]
+    drawn, _, folded = table.partition('class="option-key')
+    choice = re.compile(r'<li class="choice option-([a-z-]+)">(.*?)</details></li>')
+    return dict(choice.findall(drawn)), dict(choice.findall(folded))
+
+
 def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Client) -> None:
     fill(25)
-    text = page(viewer, f"/pools/{TANK}/evidence/")
-    table = text[text.index('id="options"') : text.index('class="verdicts"')]
-    rows = dict(re.findall(r'<tr class="option-([a-z-]+)">(.*?)</tr>', table))
+    rows, folded = choices_in(page(viewer, f"/pools/{TANK}/evidence/"))
     assert list(rows)[:2] == ["nothing", "log"]
-    folded = dict(re.findall(r"<dt>([A-Z][\w -]+?) <.*?</dt> <dd>(.*?)</dd>", table))
     assert len(rows) + len(folded) == len(Option)
     assert rows["nothing"].count("option-today") == 2
     assert re.search(r"\d+ [a-z]+ to \d+ [a-z]+ less waiting a day", rows["log"])
     assert '<rect class="option-commits option-sure"' in rows["log"]
-    assert 'href="#curve"' in rows["cache"]
-    assert "<svg" not in rows["property"]
-    assert "cannot be removed from a raidz pool" in folded["Special vdevs"]
+    assert 'href="#curve"' in {**rows, **folded}["cache"]
+    assert "<svg" not in {**rows, **folded}["property"]
+    assert "cannot be removed from a raidz pool" in folded["special"]
+
+
+def test_the_best_choice_has_its_button_and_each_dataset_that_waits_its_bar(operator: Client) -> None:
+    fill(25)
+    text = page(operator, f"/pools/{TANK}/evidence/")
+    best = text.partition('class="options-head"')[2].partition("</div>")[0]
+    assert "Best choice: Log (SLOG)" in best
+    assert f'href="/wizard/{TANK}/"> Add a log' in best
+    waits = text.partition('id="waits"')[2].partition("</section>")[0]
+    assert re.search(r"Programs wait \d+ [a-z]+ a day for tank", waits)
+    assert "tank/vms" in waits
+    assert waits.count("option-sure") == 2
+
+
+def test_a_log_that_is_there_says_what_it_saves_in_a_day(viewer: Client) -> None:
+    fill(30, log_hours_ago=26)
+    rows, _folded = choices_in(page(viewer, f"/pools/{TANK}/evidence/"))
+    assert "in place" in rows["log"]
+    assert re.search(r"saves (at most )?\d+ [a-z]+( to \d+ [a-z]+)? of waiting a day", rows["log"])
 
 
 def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a_year(viewer: Client) -> None:
@@ -114,11 +138,22 @@ def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a
     assert "greater than or equal to 0" in page(viewer, f"/pools/{TANK}/evidence/?log_price=-1")
 
 
-def test_before_a_whole_day_the_table_says_when_it_will_know(viewer: Client) -> None:
+def test_before_a_whole_day_a_choice_says_when_it_will_be_known(viewer: Client) -> None:
+    fill(3)
+    _rows, folded = choices_in(page(viewer, f"/pools/{TANK}/evidence/"))
+    assert "more data needed; the result will appear here automatically." in folded["special"]
+    assert "less waiting a day" not in folded["special"]
+
+
+def test_until_there_is_an_answer_one_line_says_when_it_comes_and_nothing_empty_is_shown(viewer: Client) -> None:
     fill(0.05)
     text = page(viewer, f"/pools/{TANK}/evidence/")
-    assert "more data needed; the result will appear here automatically." in text
-    assert "less waiting a day" not in text[text.index("option-log") : text.index("option-cache")]
+    line = text.partition('id="first-day"')[2].partition("</p>")[0]
+    assert re.search(r"Watching tank since (yesterday )?\d\d:\d\d\. .*[Aa]nswer: (tomorrow )?\d\d:\d\d", line)
+    assert re.search(r"So far programs waited [\d.]+ [a-z]+ for synchronous writes", line)
+    for empty in ('id="options"', 'id="waits"', 'id="metadata"', 'id="arc"', 'id="shopping"', "Cannot tell"):
+        assert empty not in text
+    assert 'id="curve"' in text
 
 
 def test_the_overview_shows_the_answers_in_short(viewer: Client) -> None:
@@ -152,7 +187,7 @@ def test_three_hours_speak_for_a_log_whenever_the_tests_run(operator: Client, cl
 
 
 def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:
-    fill(0.05)
+    fill(0.15)
     assert "Not enough data yet" in page(viewer, f"/pools/{TANK}/evidence/")
 
 
