@@ -53,7 +53,9 @@ def resize(page: Page, width: int) -> None:
 
 def fits(page: Page) -> bool:
     """Whether nobody has to scroll sideways, with open what is folded."""
-    page.evaluate("document.querySelectorAll('details:is([data-fold], .more)').forEach((each) => { each.open = true; })")
+    page.evaluate(
+        "document.querySelectorAll('details:is([data-fold], .more)').forEach((each) => { each.open = true; })"
+    )
     try:
         page.wait_for_function("document.documentElement?.scrollWidth <= window.innerWidth", timeout=SETTLED_MS)
     except TimedOut:

@@ -5,9 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
 from nasadvisor.console.change.models import StoredRun, readable
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import latencies_of, samples_of
+from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
@@ -98,7 +103,7 @@ def heat_map(series: SampledPool, facts: PoolFacts, target: Target, kind: str, s
     """
     step = span.column_s
     columns: dict[int, tuple[Histogram, dict[str, int]]] = {}
-    for at, _, vdevs in latencies_of(series, span.resolution, span.start, span.end):
+    for at, _length, vdevs in latencies_of(series, span.resolution, span.start, span.end):
         place = -(-at // step) * step
         heat, counts = columns.get(place, (EMPTY, {}))
         columns[place] = (_add(heat, vdevs, target.guids, kind), _count(counts, vdevs, kind))
@@ -109,20 +114,30 @@ def heat_map(series: SampledPool, facts: PoolFacts, target: Target, kind: str, s
         "end": span.end,
         "at": times,
         "heat": [_packed(columns[at][0]) for at in times],
-        "devices": _devices(facts, [columns[at][1] for at in times]),
+        "devices": _devices(series, facts, [columns[at][1] for at in times]),
         **_demand(series, span, step),
     }
 
 
-def _devices(facts: PoolFacts, columns: list[dict[str, int]]) -> list[dict[str, Any]]:
+def _devices(series: SampledPool, facts: PoolFacts, columns: list[dict[str, int]]) -> list[dict[str, Any]]:
     """The I/Os of each leaf, those included that have left the pool since."""
     known = {leaf.guid: (leaf.name, leaf.vdev_class) for leaf in facts.leaves}
     gone = {guid for counts in columns for guid in counts if guid not in known}
-    places = [*known.items(), *((guid, ("", "gone")) for guid in sorted(gone))]
+    places = [*known.items(), *((guid, (_name_of_former(series, guid), "gone")) for guid in sorted(gone))]
     return [
         {"name": name, "class": vdev_class, "counts": [counts.get(guid, 0) for counts in columns]}
         for guid, (name, vdev_class) in places
     ]
+
+
+def _name_of_former(series: SampledPool, guid: str) -> str:
+    """What a device that left was and when it was missed first; "" where that is not known."""
+    match series.former.get(guid) if isinstance(series.former, dict) else None:
+        case {"name": str(name), "class": str(vdev_class), "until": int(until)} if vdev_class in set(VdevClass):
+            at = datetime.fromtimestamp(until, timezone.get_current_timezone())
+            values = {"role": TITLES[VdevClass(vdev_class)], "disk": name, "time": date_format(at, _("j M H:i"))}
+            return _("%(role)s, %(disk)s (removed %(time)s)") % values
+    return ""
 
 
 def run_marks(runs: Iterable[StoredRun], span: TimeRange) -> list[dict[str, Any]]:

@@ -38,6 +38,7 @@ class SampledPool(models.Model):
     The answers are those of the last verdicts (`log_verdict.Answer`), for pages that show only them, each with the
     rule that decided and, where too little was seen yet, when that may be enough, in seconds since 1970, else 0.
     `waiting` is how long programs waited by then.
+    `former` are the devices that left it: disk, class, and when they were missed first, in seconds since 1970, by guid.
     `added_until` is the end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic`
     is what came of it.
     """
@@ -47,6 +48,7 @@ class SampledPool(models.Model):
     name = models.CharField(max_length=255)
     names = models.JSONField(default=list)
     facts_document = models.JSONField(null=True)
+    former = models.JSONField(default=dict)
     log_answer = models.CharField(max_length=20, default="", blank=True)
     cache_answer = models.CharField(max_length=20, default="", blank=True)
     log_rule_document = models.JSONField(null=True)

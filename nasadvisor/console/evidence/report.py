@@ -26,7 +26,7 @@ from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.console.web.sanitise import cells
 from nasadvisor.console.wording.statements import time_text
 from nasadvisor.domain.change.runs import Run, RunState
-from nasadvisor.domain.evidence.comparison import Comparison, Difference, compare
+from nasadvisor.domain.evidence.comparison import Comparison, Difference, Gain, compare
 from nasadvisor.domain.evidence.switched import CacheSwitching
 from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.units import DAY_S, HOUR_S, size_text
@@ -81,16 +81,24 @@ class Report:
             return ""
         if gain.middle >= 1:
             template = _(
-                "Commits are %(middle)s times as fast as before (nine in ten comparisons of the same hour of the day: "
-                "%(low)s to %(high)s times)."
+                "Commits are about %(middle)s times as fast as before (nine in ten comparisons of the same hour of the "
+                "day: %(low)s to %(high)s times)."
             )
-            return template % {name: _figure(getattr(gain, name)) for name in ("low", "middle", "high")}
+            factors = {"low": gain.low, "middle": self._factor_of_commits(gain), "high": gain.high}
+            return template % {name: _figure(value) for name, value in factors.items()}
         template = _(
-            "Commits take %(middle)s times as long as before (nine in ten comparisons of the same hour of the day: "
-            "%(low)s to %(high)s times)."
+            "Commits take about %(middle)s times as long as before (nine in ten comparisons of the same hour of the "
+            "day: %(low)s to %(high)s times)."
         )
-        slower = {"low": 1 / gain.high, "middle": 1 / gain.middle, "high": 1 / gain.low}
+        slower = {"low": 1 / gain.high, "middle": 1 / self._factor_of_commits(gain), "high": 1 / gain.low}
         return template % {name: _figure(value) for name, value in slower.items()}
+
+    def _factor_of_commits(self, gain: Gain) -> float:
+        """The factor of the table below, so that the page has one; within the range that was compared."""
+        before, after = self.comparison.before, self.comparison.after
+        if not (before and after and before.commit_ns and after.commit_ns):
+            return gain.middle
+        return min(max(before.commit_ns / after.commit_ns, gain.low), gain.high)
 
     @property
     def promise_words(self) -> str:
@@ -184,8 +192,8 @@ def _span(run: Run, now: datetime) -> tuple[int, int, int] | None:
 
 
 def _figure(value: float) -> str:
-    """Three figures, in the language that is on."""
-    return number_format(float(f"{value:.3g}"), 0 if value >= 100 else 1 if value >= 10 else 2)
+    """Two figures, in the language that is on: buckets of a histogram are twice as wide as the one before."""
+    return number_format(float(f"{value:.2g}"), 0 if value >= 10 else 1)
 
 
 def _seconds(iso: str) -> int:

@@ -19,8 +19,10 @@ from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSa
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity, merge
+from nasadvisor.domain.storage.inventory import Disk, Partition, leaf_name
 from nasadvisor.domain.units import DAY_S, HOUR_S
 from nasadvisor.stored.documents import Json, to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
@@ -38,6 +40,9 @@ AHEAD_S = 15 * HOUR_S
 """How far a host's clock may be ahead of ours: one that takes local time for UTC is by up to 14 hours. What lies
 further in the future would be kept until then."""
 
+FORMER_AT_MOST: Final = 64
+"""Of so many devices that leave a pool at once the names are kept."""
+
 FEW_HOURS: Final = 3
 """A picture of two points says nothing."""
 
@@ -49,13 +54,43 @@ def store_reading(node_name: str, reading: Reading, _document: Json) -> None:
         QuotaReached: it is of the future, or of more pools than one host has.
     """
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
-    known = {series.guid: series for series in SampledPool.objects.filter(node=node).only("node", "guid", "names")}
+    kept = SampledPool.objects.filter(node=node).only("node", "guid", "names", "facts_document", "former")
+    known = {series.guid: series for series in kept}
     _require_room_for(node, reading, frozenset(known))
     for facts in reading.facts:
         changes = {"name": facts.name, "facts_document": to_document(facts)}
+        if facts.guid in known:
+            changes["former"] = known[facts.guid].former | _devices_that_left(node, known[facts.guid], facts)
         SampledPool.objects.update_or_create(node=node, guid=facts.guid, defaults=changes)
     for sample in reading.samples:
         _store(node, sample, known.get(sample.pool_guid))
+
+
+def _devices_that_left(node: Node, series: SampledPool, facts: PoolFacts) -> Json:
+    """The devices that the pool had at the last reading and has no more, named as people know them."""
+    there = {leaf.guid for leaf in facts.leaves}
+    gone = [leaf for leaf in series.facts.leaves if leaf.guid not in there]
+    if not gone:
+        return {}
+    now, inventory = int(timezone.now().timestamp()), node.inventory
+    disks = inventory.disks if inventory else ()
+    labels = {name: disk.label for disk in disks for name in _names_of(disk)}
+    return {
+        leaf.guid: {
+            "name": labels.get(leaf_name(leaf.name)) or labels.get(leaf.disk) or leaf.name,
+            "class": leaf.vdev_class.value,
+            "until": now,
+        }
+        for leaf in gone[:FORMER_AT_MOST]
+    }
+
+
+def _names_of(disk: Disk) -> Iterator[str]:
+    """What the kernel and `zpool status` call a disk and its partitions."""
+    parts: tuple[Disk | Partition, ...] = (disk, *disk.partitions)
+    for part in parts:
+        yield part.kernel_name
+        yield from (leaf_name(link) for link in (part.path, *part.links))
 
 
 def _require_room_for(node: Node, reading: Reading, known: frozenset[str]) -> None:

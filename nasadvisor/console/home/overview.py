@@ -15,13 +15,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts.roles import may_change, operator_required, user_of
-from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.change.runs.history import row_of
-from nasadvisor.console.evidence.sparks import sparks_of
-from nasadvisor.console.evidence.verdict_badges import series_on, verdict_badges_on
 from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.disk_badges import badges_in, badges_of
+from nasadvisor.console.health.alerts.disk_badges import badges_of
 from nasadvisor.console.health.alerts.models import FirstHour
 from nasadvisor.console.health.alerts.open_issues import (
     IssueKind,
@@ -34,13 +30,13 @@ from nasadvisor.console.health.alerts.open_issues import (
 )
 from nasadvisor.console.health.sweeps import never_swept
 from nasadvisor.console.home.first_hour import ChecklistState, first_steps, is_closed
+from nasadvisor.console.home.pool_lines import pool_lines, soonest_worn
+from nasadvisor.console.home.since_yesterday import since_yesterday
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_ssds
 from nasadvisor.console.storage.pools import helped_pools, open_pools
 from nasadvisor.console.wording.statements import lead_from
 from nasadvisor.domain.statements import Level
-
-RECENT_RUNS: Final = 5
 
 ROWS_SHOWN: Final = 12
 """More than that nobody reads on a first page: the alerts have them all."""
@@ -103,7 +99,7 @@ class Headline:
 
 
 def overview(request: HttpRequest) -> HttpResponse:
-    """What is wrong on any host; then the pools, free SSDs and recent runs of the node that is shown."""
+    """What is wrong on any host and what changed since yesterday; then the pools of the node that is shown."""
     node = current_node(request)
     if node is None:
         return render(request, "fleet/no_node.html")
@@ -118,6 +114,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     inventory = node.inventory
     drawings = draw_pools(inventory) if inventory else ()
     badges = badges_of(node, stored.disks.values())
+    hosts = [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]]
     steps = () if is_closed() else first_steps(node, now)
     context = {
         "node": node,
@@ -130,20 +127,19 @@ def overview(request: HttpRequest) -> HttpResponse:
         "unread": [each.name for each in nodes if each.inventory_version is None],
         "unasked": never_swept(nodes),
         "is_alone": len(nodes) == 1,
-        "pools": drawings,
-        "pool_badges": {each.pool.guid: badges_in(each, badges) for each in drawings},
+        "pools": pool_lines(node, drawings, badges, now),
+        "soonest_worn": soonest_worn(node),
+        "news": since_yesterday(nodes, node, now),
         "open_pools": open_pools(node, inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
         "badges": badges,
-        "verdict_badges": verdict_badges_on(node, inventory.pools, now) if inventory else {},
-        "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
         "steps": steps,
         "open_steps": sum(step.state is ChecklistState.OPEN for step in steps),
         "to_set_up": _to_set_up(nodes, now) if len(nodes) > 1 and not rows else [],
-        "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
+        "hosts": hosts,
+        "hosts_matter": len(nodes) > 1 or hosts[0].contact is not Contact.FRESH,
         "more_hosts": max(0, len(nodes) - HOSTS_SHOWN),
         "free_ssds": free_ssds(inventory) if inventory else (),
-        "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],
     }
     return render(request, "console/overview.html", context)
 

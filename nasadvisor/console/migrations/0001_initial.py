@@ -381,6 +381,7 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=255)),
                 ("names", models.JSONField(default=list)),
                 ("facts_document", models.JSONField(null=True)),
+                ("former", models.JSONField(default=dict)),
                 ("log_answer", models.CharField(blank=True, default="", max_length=20)),
                 ("cache_answer", models.CharField(blank=True, default="", max_length=20)),
                 ("log_rule_document", models.JSONField(null=True)),

@@ -264,6 +264,11 @@ class DiskDrawing:
     segments: tuple[Segment, ...]
 
     @property
+    def looks(self) -> tuple[object, ...]:
+        """What is the same of two disks that look alike: one picture is enough for both."""
+        return self.disk.identity.model, self.disk.identity.size_bytes, self.segments
+
+    @property
     def painted(self) -> list[Segment]:
         """What lies on the disk after what is empty, so that nothing covers it."""
         return sorted(self.segments, key=lambda each: not each.is_empty)

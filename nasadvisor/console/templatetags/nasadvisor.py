@@ -322,14 +322,14 @@ def gigabytes(count: int | None) -> str:
 def years(spread: Spread) -> str:
     """A range of years; nobody looks further than ten."""
     if spread.low > LONGEST_YEARS:
-        return _("more than 10 years")
+        return _("10+ years")
     if spread.high < 1:
         low, middle, high = (number_format(round(value * 12)) for value in (spread.low, spread.middle, spread.high))
         return _("%(low)s – %(high)s months, about %(middle)s") % {"middle": middle, "low": low, "high": high}
     low, middle = (_rounded(value) for value in (spread.low, spread.middle))
     if spread.middle > LONGEST_YEARS:
-        return _("probably more than 10 years (at least %(low)s)") % {"low": low}
-    high = _rounded(spread.high) if spread.high <= LONGEST_YEARS else _("more than 10")
+        return _("10+ years (at least %(low)s)") % {"low": low}
+    high = _rounded(spread.high) if spread.high <= LONGEST_YEARS else f"{LONGEST_YEARS}+"
     return _("%(middle)s years (%(low)s – %(high)s)") % {"middle": middle, "low": low, "high": high}
 
 

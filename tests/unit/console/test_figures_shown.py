@@ -27,11 +27,11 @@ def parted(text: str) -> str:
 @pytest.mark.parametrize(
     ("spread", "said"),
     [
-        (Spread(11, 15, 20), "more than 10 years"),
+        (Spread(11, 15, 20), "10+ years"),
         (Spread(0.25, 0.5, 0.75), "3 – 9 months, about 6"),
-        (Spread(4, 12, 30), "probably more than 10 years (at least 4.0)"),
+        (Spread(4, 12, 30), "10+ years (at least 4.0)"),
         (Spread(1, 2.5, 4), "2.5 years (1.0 – 4.0)"),
-        (Spread(3, 8, 14), "8.0 years (3.0 – more than 10)"),
+        (Spread(3, 8, 14), "8.0 years (3.0 – 10+)"),
     ],
 )
 def test_a_range_of_years_looks_no_further_than_ten(spread: Spread, said: str) -> None:

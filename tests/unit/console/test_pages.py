@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.accounts.roles import UserRole
+from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import FirstHour
@@ -141,7 +142,9 @@ def test_it_offers_nothing_that_would_be_refused(operator: Client, path: str) ->
 
 
 def test_it_leads_nobody_with_a_free_disk_to_pools_that_take_nothing(operator: Client) -> None:
-    load(home_server())
+    node = load(home_server())
+    assert "Free SSDs" not in page(operator, "/"), "they matter where something would help"
+    SampledPool.objects.create(node=node, guid=TANK, name="tank", log_answer="helps", cache_answer="no")
     assert "Add log or cache" in page(operator, "/")
     assert "Use it" in page(operator, "/disks/")
     load(replace(home_server(), pools=tuple(replace(each, checkpoint="1.2G") for each in home_server().pools)))

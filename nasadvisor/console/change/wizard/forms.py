@@ -157,9 +157,8 @@ class ApplyForm(PasswordForm):
             (str(30 * DAY_S), gettext_lazy("Try it for 30 days")),
         ),
         help_text=gettext_lazy(
-            "You can undo this later. A trial is reverted automatically when it ends unless someone keeps it; your "
-            "password below authorises that as well. Before and after are compared at the same hours of the day, so a "
-            "trial of a day or longer shows the most."
+            "You can undo this later. A trial is reverted when it ends, unless someone keeps it; your password "
+            "authorises that as well. Try it for a day or longer: the same hours are compared."
         ),
     )
     field_order = ("trial", "password")

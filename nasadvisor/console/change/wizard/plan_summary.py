@@ -102,7 +102,16 @@ def _carriers(plan: Plan, inventory: Inventory, role: Role) -> tuple[str, ...]:
 
 
 def _labels(disks: Iterable[Disk]) -> tuple[str, ...]:
-    return tuple(disk.label for disk in disks)
+    """Disks of one model together, counted, with the serial of each."""
+    by_model: dict[str, list[Disk]] = {}
+    for disk in disks:
+        by_model.setdefault(disk.identity.model, []).append(disk)
+    return tuple(
+        group[0].label
+        if len(group) == 1 or not model
+        else f"{len(group)} × {model} ({', '.join(each.identity.serial for each in group)})"
+        for model, group in by_model.items()
+    )
 
 
 @dataclass(frozen=True)

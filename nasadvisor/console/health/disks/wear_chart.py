@@ -55,6 +55,9 @@ def role_marks(
 
 LEFT: Final = 48
 FULL: Final = 100.0
+HEIGHTS: Final = (5.0, 10.0, 20.0, 50.0)
+"""How high the axis of an SSD reaches that has used hardly anything: on one to 100 % its line is flat."""
+
 HIGHEST: Final = 260.0
 LEAST_HISTORY: Final = timedelta(days=30)
 HEIGHT: Final = 260
@@ -65,14 +68,15 @@ POINTS_AT_MOST: Final = 200
 class WearChart(ChartFrame):
     """All that the template draws. Paths are "" where there is nothing.
 
-    `is_broken` says that the history is of more than one source, so that its line has gaps.
+    `full` is where the limit of the endurance lies, None where the axis ends below it. `is_broken` says that the
+    history is of more than one source, so that its line has gaps.
     """
 
     history: str
     fan: str
     middle: str
     now: float
-    full: float
+    full: float | None
     levels: tuple[Tick, ...]
     times: tuple[Tick, ...]
     marks: tuple[RoleMark, ...]
@@ -96,7 +100,9 @@ def wear_chart(points: Sequence[DrawnWear], fan: Sequence[FanPoint], now: dateti
     # High enough for what was used and what is expected; the upper end of the fan may be cut off.
     used = max((point.percent for point in points), default=0.0)
     expected = max((point.spread.middle for point in fan), default=0.0)
-    top = min(max(FULL * 1.1, used * 1.05, expected * 1.05), HIGHEST)
+    highest = max(used, *(point.spread.high for point in fan), 0.0)
+    low = next((each for each in HEIGHTS if highest <= each), None)
+    top = low if low and points else min(max(FULL * 1.1, used * 1.05, expected * 1.05), HIGHEST)
     right, bottom = width - RIGHT, HEIGHT - BOTTOM
 
     def x(moment: datetime) -> float:
@@ -119,7 +125,7 @@ def wear_chart(points: Sequence[DrawnWear], fan: Sequence[FanPoint], now: dateti
         fan=line_through([*upper, *lower[::-1]]) + "Z" if len(ahead) > 1 else "",
         middle=line_through((at, y(spread.middle)) for at, spread in ahead),
         now=x(now),
-        full=y(FULL),
+        full=y(FULL) if top >= FULL else None,
         levels=tuple(Tick(y(percent), f"{percent:.0f} %") for percent in _levels(top)),
         times=tuple(Tick(x(moment), label) for moment, label in time_labels(begin, end, right - LEFT)),
         marks=role_marks([(point.at, point.role) for point in points], x, right),
@@ -138,7 +144,7 @@ def _pieces(points: Sequence[DrawnWear]) -> Iterable[Iterable[DrawnWear]]:
 
 
 def _levels(top: float) -> Iterable[float]:
-    step = 20.0 if top <= 2 * FULL else 50.0
+    step = top / 5 if top < FULL else 20.0 if top <= 2 * FULL else 50.0
     return [step * index for index in range(int(top // step) + 1)]
 
 

@@ -118,7 +118,7 @@ class TestWhatIsTicked:
             form="cache-curve", node=node, pool_guid=TANK, asked_at=at, seconds=3600, document=curve
         )
         assert advice.Advice(node, home_server(), home_server().pools[0]).known.wanted.cache.size_bytes == 200 * GIB
-        assert "200 GiB</span>, because a larger one gains less per GiB, by the cache curve." in text(
+        assert "200 GiB</span></summary> because a larger one gains less per GiB, by the cache curve." in text(
             operator.get(DEVICES)
         ).replace("\xa0", " ")
 

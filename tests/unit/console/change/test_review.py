@@ -65,10 +65,10 @@ class TestReview:
 
     def test_five_lines_say_what_it_comes_to(self, operator: Client) -> None:
         page = text(operator.get(f"/plans/{plan_of(operator, cache_size='100G').id}/"))
-        labels = "Samsung SSD 960 EVO 500GB (N1) and Samsung SSD 960 EVO 500GB (N2)"
+        labels = "2 × Samsung SSD 960 EVO 500GB (N1, N2)"
         assert f"Log mirrored across 2 slices of 4 GiB; 2 × 100 GiB cache on {labels}" in page
-        assert f"Nothing: {labels} were blank when read <time" in page
-        assert "About 150 MiB for the headers of a full cache" in page
+        assert "Nothing: blank as read <time" in page
+        assert "About 150 MiB for cache headers" in page
         assert "the writes of this pool have not been monitored" in page
         assert "A permanent empty entry (a hole) in place of the log; the commands in the pool&#x27;s history" in page
 
@@ -92,7 +92,7 @@ class TestReview:
     def test_a_host_that_was_read_long_ago_is_not_said_to_be_looked_at_just_now(self, operator: Client) -> None:
         stored = plan_of(operator)
         Node.objects.update(inventory_read_at=timezone.now() - timedelta(hours=3))
-        assert re.search(r"were blank when read <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/")))
+        assert re.search(r"blank as read <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/")))
 
     def test_an_unknown_plan_is_not_found(self, operator: Client) -> None:
         assert operator.get("/plans/7f0c2a4e-0000-4000-8000-000000000001/").status_code == 404
@@ -135,7 +135,7 @@ class TestRisks:
         erased, blank = gist.erased[0], gist.blank[0]
         page = text(operator.get(f"/plans/{stored.id}/"))
         assert f"The data on {erased} that no tool here recognises." in page
-        assert re.search(rf"Nothing: {re.escape(blank)} was blank", page)
+        assert f"Nothing on {blank}: blank as read" in page
 
     def test_the_gain_that_is_expected_stands_beside_what_is_added(self, operator: Client) -> None:
         known = PoolWaiting(Waits(Wait(1800, 3600, 7200), NO_WAIT), Relief(Waiting.COMMITS, 0.5, 0.9), None)

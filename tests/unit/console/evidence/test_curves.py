@@ -88,7 +88,7 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
 
 
 def card_of_cache(operator: Client) -> str:
-    return page(operator, POOL).partition(">Cache (L2ARC)</h2>")[2].partition("</article>")[0]
+    return page(operator, POOL).partition('<li class="choice option-cache">')[2].partition("</details></li>")[0]
 
 
 def test_the_verdict_names_the_size_that_the_curve_does(operator: Client, sent: list[Sent]) -> None:

@@ -9,14 +9,16 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import FirstHour, StoredAlert
 from nasadvisor.console.health.alerts.watch import take_up, watch
-from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.console.health.models import NodeHealth, PoolDay, StoredDisk
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.units import GIB
 from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.kinds import own_schema_versions
 from tests.fixtures.machines.build import large, typical
@@ -128,7 +130,7 @@ def test_what_is_of_one_host_names_it_where_there_are_others(operator: Client) -
     on_host("nas2", home_server())
     operator.post("/node/", {"node": "nas1"})
     text = page(operator, "/")
-    for part in ("First steps", "Pools", "Free SSDs", "Recent runs"):
+    for part in ("First steps", "Pools"):
         assert re.search(rf">\s*{part}\s*<span\s+class=\"sub\">on nas1</span>", text), part
 
 
@@ -166,6 +168,35 @@ def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:
     load(typical())
     hosts.store_schema_versions("nas9", own_schema_versions("nas9"), to_document(own_schema_versions("nas9")))
     assert headline(viewer) == "Waiting for the first reading of nas9"
+
+
+def test_what_changed_since_yesterday_is_said_with_where_there_is_more(viewer: Client) -> None:
+    load(typical())
+    assert "no changes" in page(viewer, "/").partition('class="since"')[2].partition("</p>")[0]
+    failing()
+    watch(timezone.now())
+    pool, day = typical().pools[0], timezone.localtime().date() - timedelta(days=1)
+    used = pool.allocated_bytes - 3 * GIB
+    PoolDay.objects.create(node=Node.objects.get(), guid=pool.guid, day=day, allocated_bytes=used, size_bytes=1)
+    since = page(viewer, "/").partition('class="since"')[2].partition("</p>")[0]
+    assert re.search(r'href="/alerts/">\d new alert', since)
+    assert f'href="/pools/{pool.guid}/">{pool.name}: 3 GiB more used' in since
+
+
+def test_a_pool_that_fills_says_when_it_is_full_and_the_ssd_that_wears_soonest_is_named(viewer: Client) -> None:
+    node, pool = load(typical()), typical().pools[0]
+    free_bytes = pool.size_bytes - pool.allocated_bytes
+    before = timezone.localtime().date() - timedelta(days=20)
+    used = pool.allocated_bytes - free_bytes // 10
+    PoolDay.objects.create(node=node, guid=pool.guid, day=before, allocated_bytes=used, size_bytes=1)
+    ssds = StoredDisk.objects.filter(is_rotational=False)
+    ssds.update(percent_used=3, has_forecast=True, worn_out_at=timezone.now() + timedelta(days=900))
+    first = ssds[0]
+    StoredDisk.objects.filter(pk=first.pk).update(worn_out_at=timezone.now() + timedelta(days=200))
+    text = page(viewer, "/")
+    full_at = timezone.localtime() + timedelta(days=200)
+    assert f"full about {date_format(full_at, 'M Y')}" in text
+    assert f'href="/disks/{first.key}/"' in text.partition('class="soonest-worn"')[2].partition("</p>")[0]
 
 
 def test_all_is_right_only_once_the_first_steps_are_done(viewer: Client) -> None:

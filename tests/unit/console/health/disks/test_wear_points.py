@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 from django.test import Client
+from django.utils import timezone
 
 from nasadvisor.console.health.disks.disk_page import history_of
-from nasadvisor.console.health.disks.wear_chart import wear_chart, wear_points
+from nasadvisor.console.health.disks.wear_chart import DrawnWear, wear_chart, wear_points
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.stored.packing import DiskReading
@@ -49,6 +50,16 @@ def test_no_line_joins_readings_of_two_sources() -> None:
     chart = wear_chart(wear_points(disk), (), now)
     assert re.sub(r"[^ML]", "", chart.history) == "MLMML"
     assert chart.is_broken
+
+
+@pytest.mark.parametrize(("used", "top", "has_limit"), [(0.4, 5, False), (7.0, 10, False), (60.0, 100, True)])
+def test_the_axis_fits_what_was_used_so_that_a_new_ssd_has_a_line_to_see(
+    used: float, top: int, has_limit: bool
+) -> None:
+    now = timezone.now()
+    chart = wear_chart([DrawnWear(now - timedelta(days=40), 0.0, ""), DrawnWear(now, used, "")], (), now)
+    assert chart.levels[-1].label == f"{top} %"
+    assert (chart.full is not None) is has_limit
 
 
 def test_readings_of_one_source_are_one_line() -> None:
