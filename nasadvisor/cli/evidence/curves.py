@@ -55,7 +55,7 @@ def _print_curve(found: CacheCurve) -> None:
         )
         for each in found.points
     )
-    table(("CACHE", "OF THE MISSES", "BETWEEN", "MEMORY FOR IT", "WRITTEN A YEAR"), rows, ">>>>>")
+    table(("CACHE", "OF THE MISSES", "BETWEEN (90 %)", "MEMORY FOR IT", "WRITTEN A YEAR"), rows, ">>>>>")
     memory = found.memory_for(knee.served) if knee else None
     if memory and knee:
         more = size_text(memory.more_bytes)

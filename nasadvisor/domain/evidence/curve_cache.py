@@ -77,18 +77,28 @@ class ArcModel:
         self._put(into, block, size_bytes)
         return False
 
+    def __contains__(self, block: int) -> bool:
+        """Whether a read of it would be served."""
+        return block in self._once or block in self._often
+
     def was_only_read_ahead(self, block: int) -> bool:
         """Whether nobody has asked for it since it was read ahead."""
         return block in self._ahead
 
-    def ends(self, reach_bytes: float) -> Iterator[tuple[int, int]]:
-        """The blocks of each list that would be dropped next, as many as so many bytes; those read often first."""
+    def ends(self, reach_bytes: float, chance: float = 1.0) -> Iterator[tuple[int, int]]:
+        """The blocks of each list that would be dropped next, as many as so many bytes; those read often first.
+
+        Of the block at which the reach ends, so much lies within it as the share of times, by `chance` between 0 and
+        1, in which it is named: where few blocks are followed, the reach may be less than one of them.
+        """
         for each in (self._often, self._once):
             left = reach_bytes
             for block, size_bytes in each.items():
-                left -= size_bytes
-                if left < 0:
+                if left < size_bytes:
+                    if left > chance * size_bytes:
+                        yield block, size_bytes
                     break
+                left -= size_bytes
                 yield block, size_bytes
 
     def forget(self, threshold: int, shrunk: float) -> None:
@@ -167,6 +177,7 @@ class RingModel:
     def __init__(self, capacity: float, pass_bytes: float) -> None:
         self.written = 0.0
         self.due_s = 0.0
+        self.passes = 0
         self._capacity = capacity
         self._pass_bytes = pass_bytes
         self._owed = 0.0
@@ -188,6 +199,7 @@ class RingModel:
         What went beyond the limit with the last block, of which only a share of all is followed, the next passes make
         up for.
         """
+        self.passes += 1
         before, most = self.written, self._pass_bytes - self._owed
         for block, size_bytes in blocks:
             if self.written - before >= most:
@@ -199,6 +211,10 @@ class RingModel:
         self._owed = max(wrote - most, 0.0)
         self.due_s += passes.busy_s if wrote > most / 2 else passes.idle_s
         return wrote
+
+    def forget_given_up(self) -> None:
+        """Forget the places of blocks that were written over."""
+        self._places = {block: place for block, place in self._places.items() if self.holds(block)}
 
     def forget(self, threshold: int, shrunk: float) -> None:
         """Follow fewer blocks."""

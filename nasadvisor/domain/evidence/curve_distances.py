@@ -109,9 +109,26 @@ class ReuseStack:
         self._next += 1
         return distance
 
+    def __contains__(self, block: int) -> bool:
+        """Whether it was read, and not forgotten since."""
+        return block in self._places
+
+    def forget_beyond(self, most_bytes: float) -> None:
+        """Forget the blocks that were not read for longest, all beyond so many bytes."""
+        kept, used = set[int](), 0
+        for block in sorted(self._places, key=self._places.__getitem__, reverse=True):
+            used += self._sizes[block]
+            if used > most_bytes:
+                break
+            kept.add(block)
+        self._keep(kept)
+
     def forget(self, threshold: int) -> None:
         """Follow only blocks below a threshold from now on."""
-        self._places = {block: place for block, place in self._places.items() if place_of(block) < threshold}
+        self._keep({block for block in self._places if place_of(block) < threshold})
+
+    def _keep(self, kept: set[int]) -> None:
+        self._places = {block: place for block, place in self._places.items() if block in kept}
         self._sizes = {block: self._sizes[block] for block in self._places}
         self._renumber()
 
@@ -160,6 +177,14 @@ class Shards:
         """The distance of one read of a block that is followed, as of all blocks; None the first time."""
         distance = self._stack.touch(block, size_bytes)
         return None if distance is None else distance / self.rate
+
+    def __contains__(self, block: int) -> bool:
+        """Whether the distance of its next read will be known."""
+        return block in self._stack
+
+    def forget_beyond(self, distance_bytes: float) -> None:
+        """Forget the blocks whose next read would be further than that from their last one."""
+        self._stack.forget_beyond(distance_bytes * self.rate)
 
     def follow(self, threshold: int) -> None:
         """Follow only blocks below a threshold from now on: less of them, once they would be too many."""

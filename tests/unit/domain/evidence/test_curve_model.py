@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.curve_cache import ArcModel, Passes, RingModel
 from nasadvisor.domain.evidence.curve_distances import SPACE, BlockRead
-from nasadvisor.domain.evidence.curve_model import CurveModel, round_sizes, scattered
-from nasadvisor.domain.units import GIB, MIB, TIB
+from nasadvisor.domain.evidence.curve_model import CacheRules, CurveModel, round_sizes, scattered
+from nasadvisor.domain.units import DAY_S, GIB, MIB, TIB
 from tests.unit.domain.evidence.curve_reads import (
     BLOCK,
     NEAR,
@@ -80,6 +80,35 @@ def test_an_eighth_of_the_blocks_says_the_same_within_its_error() -> None:
         apart = [abs(a.served - b.served) for a, b in zip(each.points, whole.points, strict=False)]
         assert sum(apart) / len(apart) <= 0.03
     assert part.missed == pytest.approx(whole.missed, rel=0.1)
+
+
+def test_a_feed_that_reaches_less_than_one_block_of_a_sample_feeds_all_the_same() -> None:
+    """Of 16 blocks within reach a quarter of one is followed: no cache was said to serve anything."""
+    reads = list(uniform(24 * ARC_BLOCKS, 16_000))
+    arc = 64 * MIB
+    whole = curve_of(reads, arc)
+    sample = curve_of(reads, arc, share=partial(CurveModel, threshold=SPACE // 64))
+    assert served_at(whole, 3) > 0.4
+    assert served_at(sample, 6) > 0.5
+
+
+def test_what_is_read_too_seldom_for_any_size_is_forgotten_before_fewer_blocks_are_followed() -> None:
+    """As on a pool that is read for weeks, from one end to the other."""
+    arc = 2 * BLOCK
+    model = CurveModel(CacheRules(arc, NEAR), most_blocks=500)
+    for read in scan(5_000, 1):
+        model.read(read)
+    assert model.threshold == SPACE
+    fewer = CurveModel(CacheRules(8 * arc, NEAR), most_blocks=500)
+    for read in scan(5_000, 1):
+        fewer.read(read)
+    assert fewer.threshold < SPACE
+
+
+def test_of_weeks_the_last_days_count() -> None:
+    reads = (read._replace(at_s=read.at_s * 10**6) for read in uniform(3 * ARC_BLOCKS, 800))
+    curve = curve_of(reads, arc_bytes=2 * BLOCK, passes=replace(NEAR, busy_s=3600.0, idle_s=3600.0))
+    assert DAY_S <= curve.counted_s <= 2 * DAY_S + 1000
 
 
 def test_a_limited_feed_keeps_a_cache_from_filling() -> None:
@@ -207,6 +236,8 @@ def test_what_is_dropped_next_is_within_reach_first_of_what_was_read_often() -> 
         arc.read(block, BLOCK)
     assert [block for block, _ in arc.ends(10 * BLOCK)] == [2, 1, 3, 4]
     assert [block for block, _ in arc.ends(1.5 * BLOCK)] == [2, 3]
+    assert [block for block, _ in arc.ends(1.5 * BLOCK, 0.4)] == [2, 1, 3, 4]
+    assert [block for block, _ in arc.ends(0.5 * BLOCK, 0.6)] == []
 
 
 def test_what_was_dropped_from_the_larger_list_is_soon_forgotten_and_counts_as_read_once_again() -> None:
