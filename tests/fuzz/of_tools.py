@@ -131,4 +131,4 @@ def readers() -> Iterator[Reader]:
     yield Reader("bpftrace-waiting", of_text(parse_waiting), _as_bytes(WAITING), TOLD)
     yield Reader("bpftrace-blocks", of_text(lambda text: parse_blocks_of_log(text, 3)), _as_bytes(LOG_BLOCKS), TOLD)
     yield Reader("replay", of_text(lambda text: parse_played(TRACE, text)), _as_bytes(PLAYED), TOLD)
-    yield Reader("bpftrace-reads", of_text(lambda text: all_of(parse_reads(text, "tank"))), _as_bytes(READS), TOLD)
+    yield Reader("bpftrace-reads", of_text(lambda text: all_of(parse_reads(text))), _as_bytes(READS), TOLD)

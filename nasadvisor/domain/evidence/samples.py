@@ -99,6 +99,11 @@ class ArcActivity:
     evicted_ineligible_bytes: int = 0
 
     @property
+    def asked(self) -> int:
+        """Everything that was read through the ARC."""
+        return self.demand_hits + self.prefetch_hits + self.misses
+
+    @property
     def misses(self) -> int:
         """Everything that was not in the ARC."""
         return self.demand_misses + self.prefetch_misses

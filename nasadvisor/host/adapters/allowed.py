@@ -91,7 +91,7 @@ _SETTINGS: Final = (
 
 WORDS: Final[Mapping[str, str]] = {
     "ANY_DISK": rf"(?:{names.DISK}|/dev/[a-z][^/\s\0]*)",  # to read, the kernel's name is good enough
-    "ARC_READS_BT": re.escape(str(_HERE / "arc_reads.bt")),
+    "ARC_READS_BT": rf"{re.escape(str(_HERE))}/arc_reads(?:_arm64)?\.bt",
     "ASHIFT": r"9|1[0-6]",
     "BYTES": r"[0-9]{1,19}",
     "CACHE_FILE": _FOLDER,

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from nasadvisor.domain.evidence.commits import SECTOR_BYTES, LogBlocks
 from nasadvisor.domain.evidence.curve_distances import BlockRead
 from nasadvisor.domain.evidence.tracing import ProcessCalls
 from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD
-from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 
 WAITING_SCRIPT: Final = Path(__file__).with_name("waiting.bt")
@@ -30,7 +30,12 @@ START_S: Final = 120.0
 MAPS: Final = {"@fsyncs": "fsyncs", "@commits": "commits", "@ended": "ended", "@waited_ns": "waited_ns"}
 """The maps of the script, and which count of a process each one holds."""
 
-READS_SCRIPT: Final = Path(__file__).with_name("arc_reads.bt")
+READS_SCRIPTS: Final = {
+    "x86_64": Path(__file__).with_name("arc_reads.bt"),
+    "aarch64": Path(__file__).with_name("arc_reads_arm64.bt"),
+}
+"""By what `uname -m` says: an argument of the function that is traced lies in another place on each."""
+
 BLOCKS_SCRIPT: Final = Path(__file__).with_name("log_blocks.bt")
 
 NAME_CHARS: Final = 63
@@ -59,13 +64,13 @@ def trace_waiting(runner: Runner, proc: Path, seconds: int) -> tuple[ProcessCall
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
     script = FLAGS_SCRIPT if has_commit_flags(proc) else WAITING_SCRIPT
-    return parse_waiting(_printed(runner, seconds, script, seconds))
+    return parse_waiting(_output(runner, seconds, script, seconds).stdout)
 
 
-def _printed(runner: Runner, seconds: int, script: Path, *arguments: object) -> str:
-    """What a script prints that ends by itself after so many seconds."""
+def _output(runner: Runner, seconds: int, script: Path, *arguments: object) -> Output:
+    """The answer of a script that ends by itself after so many seconds."""
     args = ("-q", "-f", "json", str(script), *map(str, arguments))
-    return runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout
+    return runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S))
 
 
 @contextmanager
@@ -109,35 +114,50 @@ def _maps(document: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(MAPS[name], each) for name, each in document["data"].items() if name in MAPS]
 
 
+class NamedRead(NamedTuple):
+    """A read, and the name of its pool as far as bpftrace tells it."""
+
+    pool: str
+    read: BlockRead
+
+
 @dataclass(frozen=True)
 class TracedReads:
-    """The reads of one trace, times counted from its start, and whether it ended early since there were too many."""
+    """The reads of one trace, times counted from its start, and whether it ended early since there were too many.
 
-    reads: tuple[BlockRead, ...]
+    bpftrace took `cpu_s` seconds of a processor.
+    """
+
+    reads: tuple[NamedRead, ...]
     is_cut: bool
+    cpu_s: float = 0.0
 
     @property
     def last_s(self) -> float:
         """When the last one was."""
-        return self.reads[-1].at_s if self.reads else 0.0
+        return self.reads[-1].read.at_s if self.reads else 0.0
+
+    def as_of(self, pool: str) -> Iterator[BlockRead]:
+        """All of them: all pools share one ARC. Those of this pool are its own."""
+        return (read if name == pool[:NAME_CHARS] else read._replace(is_own=False) for name, read in self.reads)
 
 
-def trace_reads(runner: Runner, pool: str, threshold: int, most: int, seconds: int) -> TracedReads:
+def trace_reads(runner: Runner, processor: str, threshold: int, most: int, seconds: int) -> TracedReads:
     """The reads of blocks below a threshold (`curve_distances.place_of`) in the next `seconds`, of all pools.
 
-    `pool` is whose reads are its own; `most` is how many are waited for.
+    `processor` is one of those in `READS_SCRIPTS`; `most` is how many reads are waited for.
 
     Raises:
         ToolMissing: bpftrace is not installed.
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
-    text = _printed(runner, seconds, READS_SCRIPT, threshold, most, seconds)
+    output = _output(runner, seconds, READS_SCRIPTS[processor], threshold, most, seconds)
     # Each processor has a buffer of its own, so lines of two of them may be out of order.
-    reads = tuple(sorted(parse_reads(text, pool), key=lambda each: each.at_s))
-    return TracedReads(reads, len(reads) >= most)
+    reads = tuple(sorted(parse_reads(output.stdout), key=lambda each: each.read.at_s))
+    return TracedReads(reads, len(reads) >= most, output.cpu_s)
 
 
-def parse_reads(text: str, pool: str) -> Iterator[BlockRead]:
+def parse_reads(text: str) -> Iterator[NamedRead]:
     """One JSON object a line, of which those of printf are ours: "NANOSECONDS BLOCK PROP FLAGS POOL".
 
     Raises:
@@ -147,21 +167,21 @@ def parse_reads(text: str, pool: str) -> Iterator[BlockRead]:
         with _understood(line):
             document = json.loads(line)
             if document["type"] == "printf":
-                yield _read(document["data"].rstrip("\n"), pool[:NAME_CHARS])
+                yield _read(document["data"].rstrip("\n"))
 
 
-def _read(line: str, pool: str) -> BlockRead:
+def _read(line: str) -> NamedRead:
     at, block, prop, flags, name = line.split(" ", 4)
     properties, set_flags = int(prop, 16), int(flags, 16)
-    return BlockRead(
+    read = BlockRead(
         at_s=int(at) / 1e9,
         block=int(block, 16),
         size_bytes=((properties >> 16 & 0xFFFF) + 1) * LSIZE_UNIT_BYTES,
         is_metadata=_is_metadata(properties),
         is_prefetch=bool(set_flags & PREFETCH),
         is_eligible=bool(set_flags & L2CACHE),
-        is_own=name[:NAME_CHARS] == pool,
     )
+    return NamedRead(name[:NAME_CHARS], read)
 
 
 def _is_metadata(properties: int) -> bool:
@@ -186,7 +206,7 @@ def trace_blocks(runner: Runner, pool: str, most: int, seconds: int) -> TracedBl
         ToolMissing: bpftrace is not installed.
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
-    return parse_blocks(_printed(runner, seconds, BLOCKS_SCRIPT, most, seconds, pool[:NAME_CHARS]), most)
+    return parse_blocks(_output(runner, seconds, BLOCKS_SCRIPT, most, seconds, pool[:NAME_CHARS]).stdout, most)
 
 
 def parse_blocks(text: str, most: int) -> TracedBlocks:

@@ -114,12 +114,16 @@ class Command:
 
 @dataclass(frozen=True)
 class Output:
-    """What a command answered. Bytes that are not UTF-8 are shown as backslash escapes."""
+    """What a command answered. Bytes that are not UTF-8 are shown as backslash escapes.
+
+    It took `seconds`, and of a processor `cpu_s` as the kernel counted it, for itself and what it started.
+    """
 
     stdout: str
     stderr: str
     code: int
     seconds: float
+    cpu_s: float = 0.0
 
 
 class Runner(Protocol):
@@ -203,12 +207,27 @@ def _refuse_beside(command: Command) -> None:
     _hanging.pop(str(command), None)
 
 
+class _Counted(subprocess.Popen[str]):
+    """A process that keeps what the kernel counted of it: it tells that once, to who waits for the end (wait4(2))."""
+
+    cpu_s = 0.0
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        """As in `subprocess`, which calls waitpid(2) here."""
+        try:
+            pid, status, usage = os.wait4(self.pid, wait_flags)
+        except ChildProcessError:
+            return self.pid, 0
+        self.cpu_s = usage.ru_utime + usage.ru_stime
+        return pid, status
+
+
 def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
     started, began_at = time.monotonic(), datetime.now(UTC)
     # Not as a context manager: leaving one waits for the process without limit, and one that hangs in the kernel
     # never ends.
     try:
-        process = subprocess.Popen(
+        process = _Counted(
             (str(executable), *command.args),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if command.prints_to is None else command.prints_to,
@@ -238,7 +257,7 @@ def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
     except BaseException:
         _end(process)
         raise
-    return Output(stdout or "", stderr, process.returncode, time.monotonic() - started)
+    return Output(stdout or "", stderr, process.returncode, time.monotonic() - started, process.cpu_s)
 
 
 def _end(process: subprocess.Popen[str]) -> bool:

@@ -18,10 +18,11 @@ from nasadvisor.domain.evidence.curve_distances import SPACE
 from nasadvisor.domain.evidence.curve_model import CacheRules, CurveModel
 from nasadvisor.domain.evidence.feed import bytes_a_turn, feed_of
 from nasadvisor.domain.evidence.pool_facts import Tunables
+from nasadvisor.domain.evidence.samples import ArcActivity
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MIB
-from nasadvisor.host.adapters.bpftrace import TracedReads, trace_reads
+from nasadvisor.host.adapters.bpftrace import READS_SCRIPTS, TracedReads, trace_reads
 from nasadvisor.host.adapters.counters import read_arc, read_named
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.sample import module_parameter, read_tunables
@@ -42,8 +43,6 @@ HEADROOM_BOOST: Final = 200
 FEWEST_SUBLISTS: Final = 4
 """Of each list of the ARC (multilist_create(), module/zfs/multilist.c)."""
 
-TRACED_ON: Final = "x86_64"
-
 Told = Callable[[CacheCurve], None]
 IsStopped = Callable[[], bool]
 
@@ -57,12 +56,12 @@ class PoolNotThere(HostError):  # noqa: N818 - named for what happened
 
 
 class OtherProcessor(HostError):  # noqa: N818 - named for what happened
-    """The script reads an argument off the stack as x86-64 puts it there."""
+    """The script reads an argument where x86-64 and arm64 put it."""
 
     def __init__(self, machine: str) -> None:
         template = _(
-            "Reads can be traced only on x86-64, and this host is {machine}. Nothing was traced. The ghost hits of "
-            "the ARC still show what a cache about the size of the ARC would serve."
+            "Reads can be traced only on x86-64 and arm64, and this host is {machine}. Nothing was traced. The ghost "
+            "hits of the ARC still show what a cache about the size of the ARC would serve."
         )
         super().__init__(template, machine=machine)
 
@@ -87,12 +86,12 @@ class CurveTracer:
         Raises:
             HostError: the pool is not there, bpftrace is missing or failed.
         """
-        if self.processor != TRACED_ON:
+        if self.processor not in READS_SCRIPTS:
             raise OtherProcessor(self.processor)
         pool = self._pool(guid)
-        began, missed_before = self.tick(), self._missed()
-        first = trace_reads(self.machine.runner, pool.name, FIRST_THRESHOLD, MOST_PER_PART, FIRST_LOOK_S)
-        model = CurveModel(self._rules(), first_threshold(first))
+        began, missed_before = self.tick(), self.arc().misses
+        first = self.reads(FIRST_THRESHOLD, MOST_PER_PART, FIRST_LOOK_S)
+        model = CurveModel(self.rules(), first_threshold(first, WANTED_PER_S))
         while True:
             left = seconds - (self.tick() - began)
             if left >= 1 and not is_stopped():
@@ -100,7 +99,7 @@ class CurveTracer:
             passed = self.tick() - began
             is_done = passed + 1 > seconds or is_stopped()
             at = self.machine.clock().isoformat(timespec="seconds")
-            missed = max(self._missed() - missed_before, 0)
+            missed = max(self.arc().misses - missed_before, 0)
             curve = model.curve(Traced(guid, pool.name, at, int(passed), missed, is_done))
             if is_done:
                 return curve
@@ -109,8 +108,8 @@ class CurveTracer:
     def _part(self, model: CurveModel, pool: str, seconds: int, began: float) -> None:
         """One call of bpftrace. Where it was cut short, half as many blocks are followed from now on."""
         since = self.tick() - began
-        found = trace_reads(self.machine.runner, pool, model.threshold, MOST_PER_PART, seconds)
-        for read in found.reads:
+        found = self.reads(model.threshold, MOST_PER_PART, seconds)
+        for read in found.as_of(pool):
             model.read(read._replace(at_s=since + read.at_s))
         if found.is_cut:
             model.follow(max(model.threshold // 2, 1))
@@ -125,11 +124,28 @@ class CurveTracer:
     def _kstats(self) -> Path:
         return self.machine.roots.proc / "spl/kstat/zfs"
 
-    def _missed(self) -> int:
-        arc, _levels = read_arc(self._kstats)
-        return arc.misses
+    def reads(self, threshold: int, most: int, seconds: int) -> TracedReads:
+        """The reads of blocks below a threshold in the next `seconds`, of all pools, as many as `most`.
 
-    def _rules(self) -> CacheRules:
+        Raises:
+            HostError: bpftrace is missing or failed.
+        """
+        return trace_reads(self.machine.runner, self.processor, threshold, most, seconds)
+
+    def arc(self) -> ArcActivity:
+        """What the ARC has counted so far.
+
+        Raises:
+            HostError: OpenZFS could not be read.
+        """
+        return read_arc(self._kstats)[0]
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether OpenZFS is."""
+        return (self._kstats / "arcstats").exists()
+
+    def rules(self) -> CacheRules:
         """With an ARC of what it holds once it is as large as it wants to be.
 
         One that is not full yet drops nothing, and under load it is beyond its target for moments.
@@ -181,8 +197,8 @@ def rules_of(tunables: Tunables, passes: Passes, arc_bytes: int) -> CacheRules:
     )
 
 
-def first_threshold(look: TracedReads) -> int:
-    """Below which hash blocks are followed, so that about 50 reads of them come in a second."""
+def first_threshold(look: TracedReads, wanted_per_s: float) -> int:
+    """Below which hash blocks are followed, so that about so many reads of them come in a second."""
     seconds = look.last_s if look.is_cut else float(FIRST_LOOK_S)
     per_s = len(look.reads) / max(seconds, 0.001)
-    return SPACE if not per_s else max(min(int(FIRST_THRESHOLD * WANTED_PER_S / per_s), SPACE), 1)
+    return SPACE if not per_s else max(min(int(FIRST_THRESHOLD * wanted_per_s / per_s), SPACE), 1)

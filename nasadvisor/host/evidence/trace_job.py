@@ -47,6 +47,11 @@ class LongJob:
         """Make it one's own; False while another has it. Whoever has it must `run`."""
         return self._one.acquire(blocking=False)
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether somebody has it."""
+        return self._one.locked()
+
     def run(self, work: Callable[[], None]) -> None:
         """Begin the work; the next may have its turn when it ends."""
         self._thread = Thread(target=self._run, args=(work,), name=self.name, daemon=True)
@@ -86,6 +91,11 @@ class TraceJob(Generic[T]):
     def stop(self) -> None:
         """End it after the part that is being traced."""
         self._stop.set()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether somebody has asked for a trace that has not ended."""
+        return self._job.is_taken
 
     def wait(self, timeout_s: float) -> None:
         """Until it has ended."""

@@ -92,7 +92,7 @@ def test_figures_of_fio_that_are_none_are_told(text: str) -> None:
 @pytest.mark.parametrize("line", ["[" * 100_000, '{"type": "printf", "data": "' + "9" * 400 + ' a 1 1 tank"}'])
 def test_a_line_of_bpftrace_that_is_nested_or_too_large_is_told(line: str) -> None:
     with pytest.raises(OutputUnreadable, match="bpftrace"):
-        list(parse_reads(line, "tank"))
+        list(parse_reads(line))
 
 
 def test_a_count_of_bpftrace_without_end_is_told() -> None:

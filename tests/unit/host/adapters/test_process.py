@@ -36,6 +36,14 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_what_the_kernel_counted_of_a_program_and_of_those_it_started_is_told(programs: Path) -> None:
+    work = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+    install(programs, Tool.ZPOOL, f"({work}); {work}")
+    assert 0.02 < HostRunner().run(command()).cpu_s < 20
+    install(programs, Tool.ZPOOL, "sleep 0.3")
+    assert HostRunner().run(command()).cpu_s < 0.25
+
+
 DISK = "/dev/disk/by-id/wwn-0x5000000000000001"
 SLICE = "/dev/disk/by-id/wwn-0x5000000000000001-part1"
 NOTIFY = str(Path(process.__file__).parents[3] / "plugins/proxmox/perl/notify.pl")
@@ -78,7 +86,7 @@ def test_a_program_that_the_kernel_does_not_start_is_told(programs: Path, monkey
     def full(*_args: object, **_kwargs: object) -> None:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
-    monkeypatch.setattr(subprocess, "Popen", full)
+    monkeypatch.setattr(process, "_Counted", full)
     with pytest.raises(CommandNotStarted, match=os.strerror(errno.EAGAIN)):
         HostRunner().run(command())
 
