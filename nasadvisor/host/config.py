@@ -25,6 +25,7 @@ class HostConfig:
     `run_dir` is a directory of its own, in which only root can write: what is locked or mounted there is followed by
     root. The message service's socket lies elsewhere, in a directory of the console.
     `allowed` is what a console may ask beyond looking; the command line of this host still does all.
+    `has_curves` is whether reads are followed all day, for the cache curve of each pool.
     `node` is this machine's name towards the console; `pool_reader` is "auto", "json" or "libzfs". `access` is how the
     console is reached if it is on another machine, None if it is on this one.
     """
@@ -36,6 +37,7 @@ class HostConfig:
     pool_reader: str
     access: ConsoleAccess | None = None
     allowed: frozenset[Verbs] = ALL
+    has_curves: bool = True
 
     @property
     def journals(self) -> Path:
@@ -86,7 +88,7 @@ def load_environment() -> dict[str, str]:
 def config_from(environment: Mapping[str, str]) -> HostConfig:
     """Settings from NASADVISOR_* variables.
 
-    They are NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS, POOL_READER, CONSOLE_MAY and WATCH_ONLY.
+    They are NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS, POOL_READER, CONSOLE_MAY, WATCH_ONLY and CURVES.
     """
     sockets = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
     state_dir = Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host"))
@@ -100,6 +102,7 @@ def config_from(environment: Mapping[str, str]) -> HostConfig:
         pool_reader=environment.get("NASADVISOR_POOL_READER", "auto"),
         access=access,
         allowed=NONE if watch_only else permissions_of(environment.get("NASADVISOR_CONSOLE_MAY", "")),
+        has_curves=is_yes(environment.get("NASADVISOR_CURVES") or "yes"),
     )
 
 

@@ -11,6 +11,7 @@ from nasadvisor.host.console_link import celery_app, queue_to_console
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.commits import CommitTracer
 from nasadvisor.host.evidence.curve import CurveTracer
+from nasadvisor.host.evidence.curve_all_day import AllDayTracer
 from nasadvisor.host.evidence.measuring.measure import clean_up, measure
 from nasadvisor.host.evidence.metadata import BlockCounter
 from nasadvisor.host.evidence.sample import Sampler
@@ -51,6 +52,9 @@ tasks = HostTasks(
 tasks.register()
 repeat_in_worker(tasks.end_trials, AFTER_START_S)
 repeat_in_worker(tasks.switches.carry_on, AT_ONCE_S, tasks.switches.rest)
+if config.has_curves:
+    all_day = AllDayTracer(CurveTracer(machine_of(config)), tasks.link.tell, lambda: tasks.curve.is_under_way)
+    repeat_in_worker(all_day.carry_on, AFTER_START_S)
 # Only that the process runs. It is never ended for what its tasks do: a run may wait for a pool for as long as that
 # takes, other tasks for the run, and a command that hangs keeps one thread (`nasadvisor.host.adapters.process`).
 say_alive_in_worker(lambda: True)

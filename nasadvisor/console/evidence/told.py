@@ -11,6 +11,7 @@ from nasadvisor.console.change.models import StoredRun, StoredRunState
 from nasadvisor.console.evidence.models import ANSWER_WITHIN, SampledPool, StoredAnswer, StoredMeasurement
 from nasadvisor.console.fleet.hosts import heard_from
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.switched import CacheSwitching, ids_in
 from nasadvisor.domain.statements import Statement, gettext_noop
@@ -19,6 +20,9 @@ from nasadvisor.stored.kinds import name_of
 
 MEASURED_WITHIN: Final = timedelta(minutes=30)
 """A measurement takes some minutes, on a slow machine some more."""
+
+LONGER_STAYS: Final = timedelta(days=1)
+"""[policy] How long a curve of a longer trace is better than one of a shorter one."""
 
 NOT_MEASURED: Final = Statement(
     "not-measured",
@@ -33,6 +37,36 @@ def store_newest(node_name: str, found: object, document: Json) -> None:
     """Keep the newest answer of a form, about a pool or the host. What nobody asked for has no row, and is dropped."""
     rows = StoredAnswer.objects.of(type(found), getattr(found, "pool_guid", ""))
     rows.filter(node__name=node_name).update(told_at=timezone.now(), document=document, error_document=None)
+
+
+def store_curve(node_name: str, found: CacheCurve, document: Json) -> None:
+    """Keep a curve. One that nobody asked for, since reads are followed all day, is kept where the pool is watched.
+
+    It takes the place neither of a trace that is under way nor, for a day, of a curve of a longer one: after each start
+    of the host reads are followed anew.
+    """
+    if not found.traced.is_all_day:
+        store_newest(node_name, found, document)
+        return
+    series = SampledPool.objects.filter(node__name=node_name, guid=found.pool_guid).first()
+    if series is None or _stays(newest_of(series.node_id, CacheCurve, found.pool_guid), found):
+        return
+    defaults = {"asked_at": timezone.now()}
+    StoredAnswer.objects.get_or_create(
+        node=series.node, form=name_of(CacheCurve), pool_guid=found.pool_guid, defaults=defaults
+    )
+    store_newest(node_name, found, document)
+
+
+def _stays(stored: StoredAnswer | None, found: CacheCurve) -> bool:
+    """Whether what is known stays in the place of a curve that nobody asked for."""
+    if stored is None or stored.is_under_way(timezone.now()):
+        return stored is not None
+    known = stored.found(CacheCurve)
+    if known is None or not known.is_followed:
+        return False
+    age = datetime.fromisoformat(found.traced.at) - datetime.fromisoformat(known.traced.at)
+    return known.traced.seconds > found.traced.seconds and age < LONGER_STAYS
 
 
 def store_no(form: type) -> Callable[[str, str, Json], None]:

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 from nasadvisor.console.change.runs.orders import store_run, store_run_error, store_unreadable_run
 from nasadvisor.console.evidence.series import store_reading
 from nasadvisor.console.evidence.told import (
+    store_curve,
     store_measurement,
     store_measurement_error,
     store_newest,
@@ -76,7 +77,7 @@ KEPT: Final[tuple[StoredForm[Any], ...]] = (
     StoredForm(Inventory, store_inventory, largest_message=16 * MIB),  # one of 1,000 disks has 1 MiB
     StoredForm(Reading, store_reading, is_rationed=True),
     StoredForm(WaitingPrograms, store_newest),
-    StoredForm(CacheCurve, store_newest),
+    StoredForm(CacheCurve, store_curve),
     StoredForm(CommitTrace, store_newest),
     StoredForm(BlockCount, store_newest),
     StoredForm(MeasureProgress, store_progress),

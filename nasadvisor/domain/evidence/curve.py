@@ -43,7 +43,8 @@ class Traced:
     """Which reads a curve is made of. `at` is the end, in ISO 8601 with its offset from UTC; `seconds` were watched.
 
     `missed` is how many reads the ARC really missed in that time, of all pools, as its own counters say; 0 unknown.
-    `is_done` is whether all of the time that was asked for has passed.
+    `is_done` is whether all of the time that was asked for has passed; where nobody asked and reads are followed all
+    day (`is_all_day`), each curve is whole.
 
     Raises:
         ValueError: `at` is not such a time, or `seconds` is below zero.
@@ -55,6 +56,7 @@ class Traced:
     seconds: int
     missed: int = 0
     is_done: bool = True
+    is_all_day: bool = False
 
     def __post_init__(self) -> None:
         if datetime.fromisoformat(self.at).tzinfo is None:

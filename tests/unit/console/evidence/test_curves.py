@@ -12,7 +12,8 @@ from nasadvisor.console.evidence.curves import curve_chart, curve_charts
 from nasadvisor.console.evidence.models import PART_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.worker.answers import take_answer, take_error
-from nasadvisor.domain.units import GIB
+from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.units import GIB, HOUR_S
 from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.evidence import simulated_curve
 from nasadvisor.stored.documents import DocumentError, Json, to_document
@@ -136,6 +137,52 @@ def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) ->
             take_answer("nas", "cache-curve", wrong)
     take_answer("other", "cache-curve", told())
     assert StoredAnswer.objects.get().document is None
+
+
+def all_day(hours: float, ago: timedelta = timedelta()) -> Json:
+    at = (timezone.now() - ago).isoformat(timespec="seconds")
+    curve = simulated_curve(TANK, "tank", at, int(hours * HOUR_S))
+    return to_document(replace(curve, traced=replace(curve.traced, is_all_day=True)))
+
+
+def hours_kept() -> float:
+    stored = StoredAnswer.objects.get().found(CacheCurve)
+    return stored.traced.seconds / HOUR_S if stored else 0
+
+
+def test_a_curve_of_reads_that_are_followed_all_day_is_kept_though_nobody_asked(operator: Client) -> None:
+    take_answer("nas", "cache-curve", all_day(2))
+    assert not StoredAnswer.objects.exists()  # no such pool is watched
+    fill(hours=0.1)
+    for hours in (2, 3):
+        take_answer("nas", "cache-curve", all_day(hours))
+    assert hours_kept() == 3
+    text = page(operator, PART)
+    assert "Traced all day, for 3 h so" in " ".join(text.split())
+    assert "hx-trigger" not in text
+    assert "in 90 % of cases" in " ".join(text.split())
+
+
+def test_after_a_start_of_the_host_the_curve_of_a_longer_trace_stays_for_a_day(operator: Client) -> None:
+    fill(hours=0.1)
+    take_answer("nas", "cache-curve", all_day(50, ago=timedelta(hours=20)))
+    take_answer("nas", "cache-curve", all_day(2))
+    assert hours_kept() == 50
+    take_answer("nas", "cache-curve", all_day(51, ago=timedelta(hours=25)))
+    take_answer("nas", "cache-curve", all_day(2))
+    assert hours_kept() == 2
+
+
+def test_a_trace_that_is_under_way_is_not_lost_to_one_that_nobody_asked_for(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(START, {"seconds": "28800"})
+    take_answer("nas", "cache-curve", told(is_done=False))
+    take_answer("nas", "cache-curve", all_day(30))
+    assert hours_kept() == 1
+    assert "hx-trigger" in page(operator, PART)
+    take_answer("nas", "cache-curve", told())
+    take_answer("nas", "cache-curve", all_day(30))
+    assert hours_kept() == 30
 
 
 def test_a_curve_of_another_release_is_as_none(operator: Client) -> None:
