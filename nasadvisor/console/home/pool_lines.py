@@ -1,6 +1,6 @@
 """The pools of a host on the first page: a line each, with how they fill and the SSD that wears soonest."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -41,49 +41,43 @@ class Filling:
 @dataclass(frozen=True)
 class PoolLine:
     """A pool in a line. `waiting` is how long programs wait for it or when that is known, `advice` what would help or
-    what is wrong; `filling` is None on the first day.
+    what is wrong; `filling` is None on the first day. Of its `disks`, each counted once, so many are `unchecked` that
+    have not said how they are.
     """
 
     drawing: PoolDrawing
-    waiting: VerdictBadge | None
+    waiting: VerdictBadge
     spark: Spark | None
     filling: Filling | None
     unwell: list[DiskBadge]
     advice: tuple[VerdictBadge, ...]
-
-    @property
-    def pool(self) -> Pool:
-        """The pool itself."""
-        return self.drawing.pool
-
-    @property
-    def disks(self) -> int:
-        """How many disks it is made of, each once whatever lies on it."""
-        leaves = [leaf for group in self.drawing.groups for vdev in group.vdevs for leaf in vdev.leaves]
-        return len({leaf.marked_key or leaf.vdev.guid for leaf in leaves})
+    disks: int
+    unchecked: int
 
 
 def pool_lines(node: Node, drawings: Sequence[PoolDrawing], badges: DiskBadges, now: datetime) -> tuple[PoolLine, ...]:
     """A line for each pool of a host."""
-    sparks, verdicts = sparks_of(series_on(node).values(), now), _verdicts(node, drawings, now)
+    sparks = sparks_of(series_on(node).values(), now)
+    verdicts = verdict_badges_on(node, (drawing.pool for drawing in drawings), now)
     fillings = _fillings(node, [drawing.pool for drawing in drawings], now)
-    return tuple(
-        PoolLine(
-            drawing=each,
-            waiting=next(iter(verdicts[each.pool.guid]), None),
-            spark=sparks.get(each.pool.guid),
-            filling=fillings.get(each.pool.guid),
-            unwell=badges_in(each, badges),
-            advice=tuple(
-                badge for badge in verdicts[each.pool.guid][1:] if (badge.look.colour, badge.look.icon) != QUIET
-            ),
+
+    def line(drawing: PoolDrawing) -> PoolLine:
+        guid = drawing.pool.guid
+        waiting, *others = verdicts[guid]
+        leaves = (leaf for group in drawing.groups for vdev in group.vdevs for leaf in vdev.leaves)
+        disks = {leaf.marked_key or leaf.vdev.guid for leaf in leaves}
+        return PoolLine(
+            drawing=drawing,
+            waiting=waiting,
+            spark=sparks.get(guid),
+            filling=fillings.get(guid),
+            unwell=badges_in(drawing, badges),
+            advice=tuple(badge for badge in others if (badge.look.colour, badge.look.icon) != QUIET),
+            disks=len(disks),
+            unchecked=len(disks - badges.well),
         )
-        for each in drawings
-    )
 
-
-def _verdicts(node: Node, drawings: Sequence[PoolDrawing], now: datetime) -> Mapping[str, tuple[VerdictBadge, ...]]:
-    return verdict_badges_on(node, (drawing.pool for drawing in drawings), now)
+    return tuple(map(line, drawings))
 
 
 def _fillings(node: Node, pools: Iterable[Pool], now: datetime) -> dict[str, Filling]:

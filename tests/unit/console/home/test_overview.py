@@ -23,6 +23,7 @@ from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.kinds import own_schema_versions
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
+from tests.unit.console.health.health_data import watched
 from tests.unit.console.test_pages import load, page
 from tests.unit.machines import TANK, home_server, with_pool
 
@@ -197,6 +198,13 @@ def test_a_pool_that_fills_says_when_it_is_full_and_the_ssd_that_wears_soonest_i
     full_at = timezone.localtime() + timedelta(days=200)
     assert f"full about {date_format(full_at, 'M Y')}" in text
     assert f'href="/disks/{first.key}/"' in text.partition('class="soonest-worn"')[2].partition("</p>")[0]
+
+
+def test_disks_that_have_not_said_how_they_are_are_not_said_to_be_well(viewer: Client) -> None:
+    load(typical())
+    assert re.search(r"\d disks, \d not checked yet", page(viewer, "/"))
+    watched(typical(), days=0)
+    assert re.search(r"\d disks, no problem", page(viewer, "/"))
 
 
 def test_all_is_right_only_once_the_first_steps_are_done(viewer: Client) -> None:
