@@ -26,6 +26,7 @@ class HostConfig:
     root. The message service's socket lies elsewhere, in a directory of the console.
     `allowed` is what a console may ask beyond looking; the command line of this host still does all.
     `has_curves` is whether reads are followed all day, for the cache curve of each pool.
+    `has_spells` is whether it is traced all day what programs wait for.
     `node` is this machine's name towards the console; `pool_reader` is "auto", "json" or "libzfs". `access` is how the
     console is reached if it is on another machine, None if it is on this one.
     """
@@ -38,6 +39,7 @@ class HostConfig:
     access: ConsoleAccess | None = None
     allowed: frozenset[Verbs] = ALL
     has_curves: bool = True
+    has_spells: bool = True
 
     @property
     def journals(self) -> Path:
@@ -58,6 +60,11 @@ class HostConfig:
     def commits(self) -> Path:
         """The directory of what each pool's programs committed, as it was traced last."""
         return self.state_dir / "commits"
+
+    @property
+    def spells(self) -> Path:
+        """The directory of what programs waited for, hour by hour."""
+        return self.state_dir / "spells"
 
     @property
     def access_path(self) -> Path:
@@ -88,7 +95,8 @@ def load_environment() -> dict[str, str]:
 def config_from(environment: Mapping[str, str]) -> HostConfig:
     """Settings from NASADVISOR_* variables.
 
-    They are NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS, POOL_READER, CONSOLE_MAY, WATCH_ONLY and CURVES.
+    They are NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS, POOL_READER, CONSOLE_MAY, WATCH_ONLY, CURVES
+    and SPELLS.
     """
     sockets = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
     state_dir = Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host"))
@@ -103,6 +111,7 @@ def config_from(environment: Mapping[str, str]) -> HostConfig:
         access=access,
         allowed=NONE if watch_only else permissions_of(environment.get("NASADVISOR_CONSOLE_MAY", "")),
         has_curves=is_yes(environment.get("NASADVISOR_CURVES") or "yes"),
+        has_spells=is_yes(environment.get("NASADVISOR_SPELLS") or "yes"),
     )
 
 

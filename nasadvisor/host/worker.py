@@ -1,6 +1,7 @@
 """The host worker: `python -m nasadvisor.host.worker`, as root, on the machine itself."""
 
 import logging
+from functools import partial
 
 from celery.signals import worker_ready
 
@@ -12,9 +13,11 @@ from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.commits import CommitTracer
 from nasadvisor.host.evidence.curve import CurveTracer
 from nasadvisor.host.evidence.curve_all_day import AllDayTracer
+from nasadvisor.host.evidence.kept_spells import keep_spells
 from nasadvisor.host.evidence.measuring.measure import clean_up, measure
 from nasadvisor.host.evidence.metadata import BlockCounter
 from nasadvisor.host.evidence.sample import Sampler
+from nasadvisor.host.evidence.spells import SpellKeeper, SpellTracer
 from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.storage.machine import read_inventory
@@ -31,17 +34,25 @@ AT_ONCE_S = 0.0
 config = load_config()
 app = celery_app(config)
 sampler = Sampler(machine_of(config))
+curve = TraceJob(CurveTracer(machine_of(config)).trace)
+commits = TraceJob(CommitTracer(machine_of(config), config.commits).trace)
+spells = SpellKeeper(
+    sampler.sample,
+    SpellTracer(machine_of(config)),
+    partial(keep_spells, config.spells),
+    lambda: curve.is_under_way or commits.is_under_way,
+)
 tasks = HostTasks(
     app=app,
     node=config.node,
     look=lambda: read_inventory(machine_of(config)),
     runs=run_host_of(config),
-    sample=sampler.sample,
+    sample=spells.sample if config.has_spells else sampler.sample,
     measure=lambda order, observe: measure(measure_host_of(config), order, observe),
     health=health_of(config),
     watch_waiting=lambda: watch_waiting(machine_of(config)),
-    curve=TraceJob(CurveTracer(machine_of(config)).trace),
-    commits=TraceJob(CommitTracer(machine_of(config), config.commits).trace),
+    curve=curve,
+    commits=commits,
     count=lambda guid, limit_s: BlockCounter(machine_of(config)).count(guid, limit_s),
     queue=queue_to_console(config),
     platform=this_platform().report,

@@ -20,6 +20,7 @@ from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.spells import PoolSpells
 from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.joining import ConsoleAccess, JoinAnswer, JoinRequest
@@ -69,6 +70,7 @@ _KINDS: Final = (
     Kind("pool-facts", PoolFacts),
     Kind("pool-traffic", PoolTraffic),
     Kind("waiting-programs", WaitingPrograms),
+    Kind("pool-spells", PoolSpells),
     Kind("pool-waiting", PoolWaiting),
     Kind("cache-curve", CacheCurve),
     Kind("commit-trace", CommitTrace),

@@ -10,7 +10,9 @@ from typing import Any
 from nasadvisor.cli.health.forecasts import answer_line
 from nasadvisor.cli.watching import findings_in, reading_in
 from nasadvisor.console.web.sanitise import accepted
+from nasadvisor.domain.evidence.spells import added
 from nasadvisor.domain.evidence.switch_words import not_back, result_of
+from nasadvisor.domain.evidence.waited import waited_of
 from nasadvisor.domain.fleet.joining import token_of
 from nasadvisor.domain.fleet.messages import NotAccepted, read_message
 from nasadvisor.domain.health.sweep import Answers
@@ -21,6 +23,7 @@ from nasadvisor.host.change.journal import FILE_NAME, Journal
 from nasadvisor.host.change.releases import releases_in
 from nasadvisor.host.change.trial_clock import read_clock
 from nasadvisor.host.config import read_environment_file
+from nasadvisor.host.evidence.kept_spells import kept_spells
 from nasadvisor.host.evidence.measuring.records import Leftovers, kept_measurements
 from nasadvisor.host.evidence.switch_records import SwitchRecords
 from nasadvisor.host.evidence.switch_steps import ids_of
@@ -119,6 +122,11 @@ def _kept() -> Iterator[Reader]:
     clock, line = of_file(lambda at: read_clock(at, "run"), "run/trial.json"), of("trial-clock")
     yield Reader("trial-clock", clock, (f"{line}\n{checksum_of(line)}".encode(),))
     yield Reader("releases", of_file(releases_in, "releases.json"), (of("releases").encode(),))
+    yield Reader(
+        "spells",
+        of_file(lambda at: waited_of(added(kept_spells(at, "1", 0))), "1/7.json"),
+        (of("pool-spells").encode(),),
+    )
     yield Reader("measurements", of_file(kept_measurements, "a.json"), (of("measurement").encode(),))
     leftovers = of_file(lambda at: (Leftovers(at).probes(), Leftovers(at).candidates()), "a.probe.json")
     yield Reader("leftovers", leftovers, (of("probe-record").encode(),), TOLD)

@@ -11,7 +11,7 @@ from nasadvisor.domain.storage.inventory import Bus, Disk, Pool
 from nasadvisor.host.adapters import smartctl, zdb
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.bpftrace import parse_blocks as parse_blocks_of_log
-from nasadvisor.host.adapters.bpftrace import parse_reads, parse_waiting
+from nasadvisor.host.adapters.bpftrace import parse_reads, parse_spell, parse_waiting
 from nasadvisor.host.adapters.counters import read_iostat
 from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
 from nasadvisor.host.adapters.player import parse_played
@@ -33,6 +33,7 @@ from tests.unit.host.evidence.test_commits import PLAYED, TRACE
 from tests.unit.host.evidence.test_commits import PRINTED as LOG_BLOCKS
 from tests.unit.host.evidence.test_curve import PRINTED as READS
 from tests.unit.host.evidence.test_measuring import FIO
+from tests.unit.host.evidence.test_spells import PRINTED as SPELL
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for
 
 STATUS = "zpool status -j -P -p"
@@ -129,6 +130,7 @@ def readers() -> Iterator[Reader]:
     yield Reader("smartctl", of_answers(_asked_for_health), _as_bytes(*drives), TOLD)
     yield Reader("fio", of_text(lambda text: parse_fio("fio", text, JOB)), _as_bytes(FIO), TOLD)
     yield Reader("bpftrace-waiting", of_text(parse_waiting), _as_bytes(WAITING), TOLD)
+    yield Reader("bpftrace-spell", of_text(lambda text: parse_spell(text, 0.1)), _as_bytes(SPELL), TOLD)
     yield Reader("bpftrace-blocks", of_text(lambda text: parse_blocks_of_log(text, 3)), _as_bytes(LOG_BLOCKS), TOLD)
     yield Reader("replay", of_text(lambda text: parse_played(TRACE, text)), _as_bytes(PLAYED), TOLD)
     yield Reader("bpftrace-reads", of_text(lambda text: all_of(parse_reads(text))), _as_bytes(READS), TOLD)

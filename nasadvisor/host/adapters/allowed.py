@@ -17,6 +17,7 @@ from nasadvisor.domain.storage import names
 READS: Final = r"""
 bpftrace -q -f json ARC_READS_BT HASH READS SECONDS
 bpftrace -q -f json LOG_BLOCKS_BT READS SECONDS POOL
+bpftrace -q -f json SPELL_BT SECONDS SECONDS
 bpftrace -q -f json WAITING_BT SECONDS
 dpkg-query --showformat=${Version} --show PACKAGE
 ionice -c 3 zdb -LPbbbb -U CACHE_FILE POOL
@@ -132,6 +133,7 @@ WORDS: Final[Mapping[str, str]] = {
     "SELF_TEST": r"long|short",
     "SERVICE": r"nasadvisor-[a-z]+\.service",
     "SLICE": names.SLICE,
+    "SPELL_BT": rf"{re.escape(str(_HERE))}/spell(?:_flags)?\.bt",
     "TEXT": r"[^\0\ud800-\udfff]*",
     "UUID": names.UUID,
     "WAITING_BT": rf"{re.escape(str(_HERE))}/waiting(?:_flags)?\.bt",

@@ -1,9 +1,10 @@
-"""bpftrace: which processes wait for a ZIL, which blocks are read through the ARC, and which go to the ZILs of a pool.
+"""bpftrace: which programs wait for a ZIL, which blocks are read through the ARC, and which go to the ZILs of a pool.
 
 Where it is installed; nothing else needs it.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from nasadvisor.domain.evidence.commits import SECTOR_BYTES, LogBlocks
 from nasadvisor.domain.evidence.curve_distances import BlockRead
+from nasadvisor.domain.evidence.spell_datasets import TracedSpell, ZilWait
 from nasadvisor.domain.evidence.tracing import ProcessCalls
 from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD
 from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
@@ -35,6 +37,12 @@ READS_SCRIPTS: Final = {
     "aarch64": Path(__file__).with_name("arc_reads_arm64.bt"),
 }
 """By what `uname -m` says: an argument of the function that is traced lies in another place on each."""
+
+SPELL_SCRIPT: Final = Path(__file__).with_name("spell.bt")
+SPELL_FLAGS_SCRIPT: Final = Path(__file__).with_name("spell_flags.bt")
+
+ADDRESS: Final = (1 << 64) - 1
+"""bpftrace prints a number of 64 bits with a sign in some places and without it in others."""
 
 BLOCKS_SCRIPT: Final = Path(__file__).with_name("log_blocks.bt")
 
@@ -112,6 +120,70 @@ def _maps(document: Any) -> list[tuple[str, dict[str, Any]]]:
     if document["type"] != "map":
         return []
     return [(MAPS[name], each) for name, each in document["data"].items() if name in MAPS]
+
+
+def trace_spell(runner: Runner, proc: Path, lead_s: int, seconds: int) -> TracedSpell:
+    """What programs waited for in the ZILs of this host for `seconds`, from `lead_s` after tracing began on.
+
+    Raises:
+        ToolMissing: bpftrace is not installed.
+        HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
+    """
+    script = SPELL_FLAGS_SCRIPT if has_commit_flags(proc) else SPELL_SCRIPT
+    output = _output(runner, lead_s + seconds, script, lead_s, lead_s + seconds)
+    return parse_spell(output.stdout, output.cpu_s)
+
+
+def parse_spell(text: str, cost_s: float) -> TracedSpell:
+    """One JSON object a line; a map that is empty may not be printed. Keys are "TID", or "ZILOG,NAME".
+
+    Raises:
+        OutputUnreadable: a line is in another form, or it was never begun to count.
+    """
+    maps: dict[str, Any] = {}
+    for line in filter(None, text.splitlines()):
+        with _understood(line):
+            document = json.loads(line)
+            if document["type"] == "map":
+                maps |= document["data"]
+    with _understood(text):
+        from_ns, until_ns = int(maps["@from"]), int(maps["@until"])
+        counts = _spell_counts(maps)
+        waiting = [
+            (int(maps["@zilog"][tid]) & ADDRESS, str(maps["@who"][tid]), until_ns - max(int(begun), from_ns))
+            for tid, begun in maps.get("@begun", {}).items()
+            if int(begun) < until_ns
+        ]
+    if not 0 < from_ns < until_ns:
+        raise OutputUnreadable(str(Tool.BPFTRACE), f"counting began at {from_ns} and ended at {until_ns}")
+    return TracedSpell(from_ns, until_ns, tuple(_zil_waits(counts, waiting)), cost_s)
+
+
+def _spell_counts(maps: dict[str, Any]) -> dict[tuple[int, str], dict[str, int]]:
+    """What was counted of each ZIL and program, by the names of the maps."""
+    found: dict[tuple[int, str], dict[str, int]] = defaultdict(dict)
+    for name in ("@calls", "@waited", "@ended", "@longest", "@lost", "@most"):
+        for key, value in maps.get(name, {}).items():
+            zilog, _, program = key.partition(",")
+            found[int(zilog) & ADDRESS, program][name] = int(value)
+    return found
+
+
+def _zil_waits(counts: dict[tuple[int, str], dict[str, int]], waiting: list[tuple[int, str, int]]) -> Iterator[ZilWait]:
+    """With the calls that were still waiting; those whose end the kernel missed count as the others of their program.
+
+    Where ends were missed, a thread that seems to wait may have ended long ago: it counts for no longer than the
+    longest.
+    """
+    still: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for zilog, program, ns in waiting:
+        still[zilog, program].append(ns)
+    for key in {**counts, **still}:
+        each = counts.get(key, {})
+        ended, lost = each.get("@ended", 0), each.get("@lost", 0)
+        most_ns = each.get("@longest", 0) if lost else max(still[key], default=0)
+        waited = each.get("@waited", 0) * (ended + lost) // max(ended, 1) + sum(min(ns, most_ns) for ns in still[key])
+        yield ZilWait(*key, max(waited, 0), each.get("@calls", 0), max(each.get("@most", 0), len(still[key])))
 
 
 class NamedRead(NamedTuple):

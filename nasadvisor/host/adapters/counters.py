@@ -1,6 +1,7 @@
 """What OpenZFS and the kernel count: kstats, latency histograms, requests to disks and to the NFS server."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,8 @@ ZIL_FIELDS: Final = {
 }
 """Fields of a dataset's activity and the names of their counters (include/sys/zil.h, dataset_kstats.h)."""
 
+COMMIT_COUNT: Final = re.compile(r"^(dataset_name|zil_commit_count) +[0-9]+ +(.*)$", re.MULTILINE)
+
 
 def read_named(path: Path) -> dict[str, str]:
     """The values of a named kstat as text; nothing where there is none."""
@@ -52,6 +55,16 @@ def read_datasets(pool: Path) -> Iterator[DatasetActivity]:
         values = read_named(path)
         if "dataset_name" in values:
             yield dataset_activity(values)
+
+
+def read_commit_counts(kstats: Path) -> dict[str, int]:
+    """The commits of every mounted file system and active volume of all pools, by name, and nothing else of them.
+
+    Before OpenZFS 2.2 they are not counted by dataset.
+    """
+    texts = map(text_or_nothing, kstats.glob("*/objset-*"))
+    found = (dict(COMMIT_COUNT.findall(text)) for text in texts)
+    return {each["dataset_name"]: count_in(each["zil_commit_count"]) or 0 for each in found if len(each) == 2}
 
 
 def dataset_activity(values: Mapping[str, str]) -> DatasetActivity:

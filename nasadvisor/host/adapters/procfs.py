@@ -76,6 +76,18 @@ def parse_swaps(text: str) -> tuple[str, ...]:
     return tuple(unescaped(line.split(" ")[0].split("\t")[0]) for line in text.split("\n")[1:] if line.strip())
 
 
+def is_running(proc: Path, names: frozenset[str], but_of: int = 0) -> bool:
+    """Whether a process with one of these names is there (proc_pid_comm(5)) that was not started by `but_of`."""
+    found = (each for each in proc.glob("[0-9]*") if text_or_nothing(each / "comm") in names)
+    return any(_parent(text_or_nothing(each / "stat")) != but_of for each in found)
+
+
+def _parent(stat: str) -> int | None:
+    """The fourth field of proc_pid_stat(5); the second, in brackets, may hold anything."""
+    fields = stat.rpartition(")")[2].split()
+    return count_in(fields[1]) if len(fields) > 1 else None
+
+
 class HostFacts:
     """The host reader. `node` is the machine's name in documents; "" takes the one it gives itself."""
 

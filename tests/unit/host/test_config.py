@@ -28,6 +28,11 @@ def test_whatever_is_not_a_no_makes_a_host_watched_only(said: str, watched: bool
     assert config_from(settings).allowed == (NONE if watched else ALL)
 
 
+@pytest.mark.parametrize(("said", "has"), [("", True), ("yes", True), ("no", False), ("off", False)])
+def test_spells_are_traced_unless_it_says_no(said: str, has: bool, tmp_path: Path) -> None:
+    assert config_from({"NASADVISOR_HOST_STATE": str(tmp_path), "NASADVISOR_SPELLS": said}).has_spells is has
+
+
 def test_the_mark_of_joining_makes_a_host_watched_only(tmp_path: Path) -> None:
     watch_only_path_in(tmp_path).touch()
     assert config_from({"NASADVISOR_HOST_STATE": str(tmp_path)}).allowed == NONE
