@@ -15,6 +15,7 @@ from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.spells import PoolSpells
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import document_or_none
@@ -116,6 +117,26 @@ class StoredSample(models.Model):
 
     def __str__(self) -> str:
         return f"{self.series_id} {self.at}"
+
+
+class StoredSpells(models.Model):
+    """What programs waited for in an hour, as its host has summed it up by now; `began` and `until` as it says them."""
+
+    series = models.ForeignKey(SampledPool, on_delete=models.CASCADE, related_name="spells", db_index=False)
+    began = models.BigIntegerField()
+    until = models.BigIntegerField()
+    document = models.JSONField()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["series", "began"], name="one_sum_an_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.series_id} {self.began}"
+
+    @property
+    def found(self) -> PoolSpells | None:
+        """The sums; None after an update of NAS Advisor that changed their form."""
+        return document_or_none(PoolSpells, self.document)
 
 
 class StoredMeasurement(models.Model):

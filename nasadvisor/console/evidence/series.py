@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
+from nasadvisor.console.evidence.spells import store_spells
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
@@ -64,6 +65,8 @@ def store_reading(node_name: str, reading: Reading, _document: Json) -> None:
         SampledPool.objects.update_or_create(node=node, guid=facts.guid, defaults=changes)
     for sample in reading.samples:
         _store(node, sample, known.get(sample.pool_guid))
+    for spells in reading.spells:
+        store_spells(node, spells)
 
 
 def _devices_that_left(node: Node, series: SampledPool, facts: PoolFacts) -> Json:
@@ -95,7 +98,7 @@ def _names_of(disk: Disk) -> Iterator[str]:
 
 def _require_room_for(node: Node, reading: Reading, known: frozenset[str]) -> None:
     latest = timezone.now().timestamp() + AHEAD_S
-    if any(sample.at > latest for sample in reading.samples):
+    if any(at > latest for at in (*(each.at for each in reading.samples), *(each.until for each in reading.spells))):
         quotas.refuse(node.name, Quota.CLOCK)
     told = {facts.guid for facts in reading.facts} | {sample.pool_guid for sample in reading.samples}
     if not told <= known and len(known | told) > quotas.MOST_POOLS:

@@ -852,6 +852,24 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="StoredSpells",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("began", models.BigIntegerField()),
+                ("until", models.BigIntegerField()),
+                ("document", models.JSONField()),
+                (
+                    "series",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="spells",
+                        to="console.sampledpool",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="StoredSample",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -1030,6 +1048,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="storedsample",
             constraint=models.UniqueConstraint(fields=("series", "resolution", "at"), name="one_sample_a_moment"),
+        ),
+        migrations.AddConstraint(
+            model_name="storedspells",
+            constraint=models.UniqueConstraint(fields=("series", "began"), name="one_sum_an_hour"),
         ),
         migrations.AddConstraint(
             model_name="writtenday",
