@@ -8,6 +8,8 @@ from uuid import uuid4
 
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
+from nasadvisor.console.evidence.spells import store_spells
+from nasadvisor.console.evidence.watch import WATCHED_S
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.worker import tasks
@@ -18,8 +20,9 @@ from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.health.sweep import Answers, SweepReport
 from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool
+from nasadvisor.domain.units import HOUR_S
 from nasadvisor.host.change.runs import RunHost, apply_plan
-from nasadvisor.host.simulated.evidence import simulated_facts, simulated_sample
+from nasadvisor.host.simulated.evidence import simulated_facts, simulated_sample, simulated_spells
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.smart import COURSES, simulated_answer
 from nasadvisor.stored.documents import to_document
@@ -104,6 +107,10 @@ def _watch(inventory: Inventory, pool: Pool, log_since: datetime | None, now: da
     since = int(log_since.timestamp()) if log_since else None
     series.save_samples(kept, Resolution.HOUR, _samples(pool, since, now - WATCHED, now, 3600))
     series.save_samples(kept, Resolution.MINUTE, _samples(pool, since, now - IN_MINUTES, now, 60))
+    this_hour = int(now.timestamp()) // HOUR_S * HOUR_S
+    for began in range(this_hour - WATCHED_S, this_hour + 1, HOUR_S):
+        until = min(began + HOUR_S, int(now.timestamp()))
+        store_spells(kept.node, simulated_spells(pool, began, until, log_since=since))
 
 
 def _samples(pool: Pool, log_since: int | None, begin: datetime, end: datetime, seconds: int) -> Iterator[Sample]:

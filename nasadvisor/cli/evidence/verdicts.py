@@ -9,6 +9,7 @@ from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.evidence.metadata import count_metadata, metadata_document, print_metadata
 from nasadvisor.cli.evidence.options import ANSWERS, options_document, print_options
 from nasadvisor.cli.evidence.shopping import prices_in, print_shopping, shopping_document
+from nasadvisor.cli.evidence.who_waits import print_who_waits, waited_lately, who_waits_document
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
@@ -93,6 +94,7 @@ def advise(
     known = _known(workload, facts, chosen, _tested(services, chosen), ingest, counted)
     choices = options_of(known)
     to_buy, costs = shopping_of(known, choices), yearly_costs(choices, prices)
+    waited = waited_lately(services, chosen, sample.at)
     if programs and not as_json:
         click.echo("Tracing which programs wait …", err=True)
     waiting = services.watch_waiting() if programs else None
@@ -100,11 +102,13 @@ def advise(
         bought = {"options": options_document(choices), "shopping": shopping_document(to_buy, costs)}
         parts = {**_document(known, ingest, waiting), **bought, "metadata": metadata_document(known)}
         parts["rewrites"] = str(rewritten or "")
+        parts["who_waits"] = who_waits_document(waited, choices)
         click.echo(json.dumps(parts, ensure_ascii=False))
         return
     if rewritten:
         paragraph(f"Mind: {rewritten}")
     print_options(choices)
+    print_who_waits(waited, choices)
     print_metadata(known)
     for verdict in (known.log, known.cache):
         _print_verdict(verdict)

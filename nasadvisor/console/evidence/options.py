@@ -16,12 +16,12 @@ from nasadvisor.domain.evidence.options import (
     OptionRow,
     OptionsTable,
     Relief,
-    Wait,
     Waiting,
     Waits,
 )
 from nasadvisor.domain.evidence.read_options import FOLLOW
 from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.waited import Wait
 from nasadvisor.domain.evidence.workload import Reach
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import HOUR_S

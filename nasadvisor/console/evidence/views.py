@@ -22,6 +22,7 @@ from nasadvisor.console.evidence.switching import switching_part
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, known_of, series_of, watched
+from nasadvisor.console.evidence.who_waits import who_waits_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
@@ -74,6 +75,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         stored = newest_of(node, BlockCount, guid)
         known = known_of(seen, found, followed.curve, stored.found(BlockCount) if stored else None)
         table = options_of(known)
+        context["who_waits"] = who_waits_of(seen.waited, table)
         options = drawn(table, known)
         context |= {"options": options, **shopping_context(known, table, request.GET)}
         context["would_help"] = context["would_help"] and not options.best_is_added  # its button stands below

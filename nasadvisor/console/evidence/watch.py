@@ -7,6 +7,7 @@ from typing import Any
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredMeasurement
 from nasadvisor.console.evidence.series import whole_samples_of
+from nasadvisor.console.evidence.spells import spells_of
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
@@ -21,7 +22,9 @@ from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import Sample, merge
+from nasadvisor.domain.evidence.spells import added
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.waited import Waited, waited_of
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.health.wear.ingest import expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
@@ -40,7 +43,8 @@ class Watched:
     """A pool with what its samples say.
 
     `curve` was drawn in that time. `ssd` is the time of the one that was tested last. `first_at` is the beginning of
-    the oldest sample that counts, `last_at` the end of the newest, in seconds since 1970.
+    the oldest sample that counts, `last_at` the end of the newest, in seconds since 1970. `waited` is what was traced
+    of programs that wait, None where that was too little.
     """
 
     facts: PoolFacts
@@ -53,6 +57,12 @@ class Watched:
     ssd: SsdTime
     first_at: int
     last_at: int
+    waited: Waited | None = None
+
+    @property
+    def enough_waited(self) -> Waited | None:
+        """The same where it speaks for all that was watched."""
+        return self.waited if self.waited and self.waited.is_enough_for(self.workload.seconds) else None
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -91,6 +101,7 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
         ssd=ssd,
         first_at=samples[0].at - int(samples[0].seconds),
         last_at=sample.at,
+        waited=waited_of(added(spells_of(series, until - WATCHED_S))),
     )
 
 
@@ -124,6 +135,7 @@ def known_of(seen: Watched, pool: Pool | None, curve: CacheCurve | None, count: 
         curve=curve,
         has_raidz=pool is not None and has_raidz(pool),
         counted=counted_of(count, pool, seen.facts) if count and pool else None,
+        waited=seen.enough_waited,
     )
 
 

@@ -2,7 +2,8 @@
 
 from nasadvisor.domain.evidence.cache_verdict import CACHES
 from nasadvisor.domain.evidence.log_verdict import Answer
-from nasadvisor.domain.evidence.options import Known, Option, Wait
+from nasadvisor.domain.evidence.options import Known, Option
+from nasadvisor.domain.evidence.waited import Wait
 from nasadvisor.domain.evidence.workload import DATA, LOGS, commit_time_of, reads_of
 from nasadvisor.domain.units import DAY_S
 

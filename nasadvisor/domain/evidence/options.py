@@ -16,6 +16,7 @@ from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
 from nasadvisor.domain.evidence.thresholds import Span
+from nasadvisor.domain.evidence.waited import NO_WAIT, ProgramWaits, Wait, Waited
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
@@ -25,6 +26,10 @@ from nasadvisor.domain.units import DAY_S
 
 AT_ONCE: Final = Span(0, 0)
 """The answer that the rules give before it is asked whether enough was watched."""
+
+
+PROGRAMS_NAMED: Final = 5
+"""[policy] Of those that wait, where there is room for few."""
 
 
 class Option(StrEnum):
@@ -115,7 +120,8 @@ class Known:
     """All that was found out about one pool. Bytes a day are those to each side of a log and to each cache.
 
     `curve` is the newest cache curve, None without one; `has_raidz` whether a data vdev is raidz or draid; `counted`
-    what a count of its blocks came to, None before the first.
+    what a count of its blocks came to, None before the first. `waited` is what was traced of programs that wait, None
+    where that is not enough for the time that was watched.
     """
 
     workload: Workload
@@ -131,11 +137,21 @@ class Known:
     curve: CacheCurve | None = None
     has_raidz: bool = False
     counted: Counted | None = None
+    waited: Waited | None = None
 
     @cached_property
     def cache_at_once(self) -> Verdict:
         """The verdict on a cache before it is asked whether enough was watched."""
         return judge_cache(self.workload, self.facts, AT_ONCE)
+
+    @property
+    def commit_ns(self) -> float | None:
+        """How long programs wait for one commit that writes something: as it was traced, else as its devices take."""
+        workload = self.workload
+        writing = workload.commits * workload.writing_share / max(workload.seconds, 1e-9) * DAY_S
+        if self.waited and self.waited.total.likely_s and writing:
+            return self.waited.total.likely_s / writing * 1e9
+        return workload.commit_time.likely_ns if workload.commit_time else None
 
     @property
     def readable_curve(self) -> CacheCurve | None:
@@ -149,27 +165,14 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Wait:
-    """How many seconds programs wait for one thing in a day: what is likely, and between which bounds it lies. Those of
-    several programs that wait at once add up, so a day can have more than 86,400.
-    """
-
-    low_s: float
-    likely_s: float
-    high_s: float
-
-
-NO_WAIT: Final = Wait(0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
 class Waits:
     """What programs wait for in a day, on the average of what was watched. `commits` is None where the time of a commit
-    is not known.
+    is not known; `programs` are those that wait most for them, where that was traced.
     """
 
     commits: Wait | None
     reads: Wait
+    programs: tuple[ProgramWaits, ...] = ()
 
     @property
     def total_s(self) -> float:
@@ -217,11 +220,12 @@ AT_ANY_TIME: Final = Statement("option-back", _("Yes, at any time."))
 UNLESS_CHECKPOINT: Final = Statement("option-back-undo", _("Yes, except while the pool has a checkpoint."))
 
 
-def waits_of(workload: Workload) -> Waits:
-    """From counts and the time of one: of commits as `CommitTime` bounds it, of reads that the ARC missed their median.
+def waits_of(workload: Workload, waited: Waited | None = None) -> Waits:
+    """Commits as they were traced, where they were; else from counts and the time of one, as `CommitTime` bounds it.
 
-    OpenZFS has no counter for either, so the bounds are wide: half of a histogram's reads lie between its quartiles.
-    Misses are the host's, of which the pool has its share (`misses_share`).
+    Of reads that the ARC missed it is their median. OpenZFS has no counter for either, so the bounds are wide: half of
+    a histogram's reads lie between its quartiles. Misses are the host's, of which the pool has its share
+    (`misses_share`).
     """
     days, commit = max(workload.seconds, 1e-9) / DAY_S, workload.commit_time
     writing = workload.commits * workload.writing_share / days
@@ -229,6 +233,8 @@ def waits_of(workload: Workload) -> Waits:
     commits = Wait(*(writing * each / 1e9 for each in bounds_ns)) if bounds_ns else None
     missed = workload.missed_reads_per_s * DAY_S
     reads = Wait(*(missed * workload.quantile_of_reads_ns(share) / 1e9 for share in (0.25, 0.5, 0.75)))
+    if waited:
+        return Waits(waited.total, reads, waited.named[:PROGRAMS_NAMED])
     return Waits(commits if writing else NO_WAIT, reads)
 
 

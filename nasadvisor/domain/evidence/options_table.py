@@ -8,7 +8,7 @@ from nasadvisor.domain.evidence.write_options import log_row, nothing_row, prope
 
 def options_of(known: Known) -> OptionsTable:
     """Every option has its row, whatever is known."""
-    waits, memory = waits_of(known.workload), memory_row(known)
+    waits, memory = waits_of(known.workload, known.waited), memory_row(known)
     rows = (
         nothing_row(known, waits),
         property_row(known, memory),

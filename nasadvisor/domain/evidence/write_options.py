@@ -20,7 +20,7 @@ from nasadvisor.domain.evidence.options import (
     watch_longer,
 )
 from nasadvisor.domain.evidence.thresholds import NVME_COMMIT_NS, PROTECTED_COMMIT_NS, UNPROTECTED_COMMIT_NS
-from nasadvisor.domain.evidence.workload import LOGS, CommitTime
+from nasadvisor.domain.evidence.workload import LOGS
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -174,26 +174,26 @@ def _settings(known: Known) -> Iterator[Statement]:
 
 
 def _log_relief(known: Known) -> Relief | None:
-    commit, verdict = known.workload.commit_time, known.log
-    if commit is None or not (verdict.answer is Answer.HELPS or verdict.rule.code in SSD_DECIDES):
+    commit_ns, verdict = known.commit_ns, known.log
+    if commit_ns is None or not (verdict.answer is Answer.HELPS or verdict.rule.code in SSD_DECIDES):
         return None
-    return _relief_by(known, commit, known.ssd)
+    return _relief_by(known, commit_ns, known.ssd)
 
 
 def _kinds(known: Known) -> tuple[KindOfSsd, ...]:
     """The relief by kinds of SSD where none was tested."""
-    commit = known.workload.commit_time
-    if commit is None or known.ssd.is_measured:
+    commit_ns = known.commit_ns
+    if commit_ns is None or known.ssd.is_measured:
         return ()
-    return tuple(KindOfSsd(name, _relief_by(known, commit, SsdTime(*times, False))) for name, times in KINDS)
+    return tuple(KindOfSsd(name, _relief_by(known, commit_ns, SsdTime(*times, False))) for name, times in KINDS)
 
 
-def _relief_by(known: Known, commit: CommitTime, ssd: SsdTime) -> Relief:
+def _relief_by(known: Known, commit_ns: float, ssd: SsdTime) -> Relief:
     """What an SSD of this time takes away of the waiting for commits."""
     reach = known.workload.reachable_commits_share
-    at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
+    at_once = known.workload.commits_per_s * commit_ns / 1e9
     most_ns = _most_in_line_ns(ssd) if at_once > SEVERAL else ssd.high_ns * WAITS_ALONE
-    low, high = (reach * max(1 - each / commit.likely_ns, 0.0) for each in (most_ns, ssd.low_ns))
+    low, high = (reach * max(1 - each / commit_ns, 0.0) for each in (most_ns, ssd.low_ns))
     return Relief(Waiting.COMMITS, 0.0 if known.log.rule.code == BANDWIDTH else low, high)
 
 

@@ -25,6 +25,7 @@ from nasadvisor.domain.evidence.samples import (
     Sample,
     VdevActivity,
 )
+from nasadvisor.domain.evidence.spells import PoolSpells, ProgramWait, Spell, SpellSums
 from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
 from nasadvisor.domain.storage.inventory import Inventory, Pool, VdevClass
 from nasadvisor.domain.units import DAY_S, GIB, KIB, MIB
@@ -106,6 +107,29 @@ def simulated_waiting(at: str) -> WaitingPrograms:
         ProcessCalls(4821, "rsync", 45),
     )
     return WaitingPrograms(at, 20, by_program((*postgres, *others)))
+
+
+SPELL_S: Final = 10
+SPELLS_EVERY_S: Final = 120
+WAITERS: Final = (("postgres", 0.62, 4), ("z_zvol", 0.27, 3), ("nfsd", 0.11, 1))
+"""Who waits in a spell, for which share of it, and how many of their commits at once."""
+
+
+def simulated_spells(pool: Pool, began: int, until: int, *, log_since: int | None = None) -> PoolSpells:
+    """What tracing might have told of this pool between two moments, as `simulated_sample` has it commit."""
+    sums, cost_s = SpellSums(), 0.0
+    for at in range(began + SPELLS_EVERY_S, until + 1, SPELLS_EVERY_S):
+        has_log = log_since is not None and at >= log_since
+        commits = int(_load(at) * SPELL_S * (4 if has_log else 1))
+        waited_s = commits * (0.0012 if has_log else 0.016 * (1 + 0.2 * math.sin(at / 97)))
+        waits = tuple(
+            ProgramWait(name, f"{pool.name}/vms", waited_s * share, int(commits * share), most)
+            for name, share, most in WAITERS
+        )
+        counted = int(_load(at) * SPELLS_EVERY_S * (4 if has_log else 1))
+        sums += SpellSums(SPELLS_EVERY_S, counted).with_spell(Spell(SPELL_S, commits, waits if commits else ()))
+        cost_s += 0.38
+    return PoolSpells(pool.guid, began, until, sums, cost_s=cost_s)
 
 
 def _load(at: int) -> float:

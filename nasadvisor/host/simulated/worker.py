@@ -20,6 +20,7 @@ from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.units import HOUR_S
 from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import load_config
@@ -33,6 +34,7 @@ from nasadvisor.host.simulated.evidence import (
     simulated_curve,
     simulated_facts,
     simulated_sample,
+    simulated_spells,
     simulated_waiting,
 )
 from nasadvisor.host.simulated.executor import SimulatedExecutor
@@ -72,7 +74,9 @@ def sample() -> Reading:
     inventory = executor.inventory()
     since = {True: 0, False: None}
     samples = tuple(simulated_sample(pool, at, log_since=since[bool(pool.logs)]) for pool in inventory.pools)
-    return Reading(samples, tuple(simulated_facts(inventory, pool) for pool in inventory.pools))
+    hour = at - at % HOUR_S
+    spells = tuple(simulated_spells(pool, hour, at, log_since=since[bool(pool.logs)]) for pool in inventory.pools)
+    return Reading(samples, tuple(simulated_facts(inventory, pool) for pool in inventory.pools), spells)
 
 
 class SimulatedCounters:

@@ -197,15 +197,22 @@ def _waiting() -> Iterator[Family]:
     waiting = Family(
         "nasadvisor_pool_waiting_seconds_per_day", "How long programs wait for a pool in a day; those of several add up"
     )
+    programs = Family(
+        "nasadvisor_program_waiting_seconds_per_day",
+        "How long a program waits for commits of a dataset in a day; the five that wait most, where it is traced",
+    )
     pools = SampledPool.objects.exclude(waiting_document=None).select_related("node").defer(*LARGE)
     for series in pools:
         found = series.waiting
         if found is None:  # kept by another release
             continue
+        pool = {"node": series.node.name, "pool": series.name, "guid": series.guid}
         for cause in Waiting:
-            labels = {"node": series.node.name, "pool": series.name, "guid": series.guid, "cause": cause.value}
-            waiting.add(labels_text(labels), found.waits.of(cause))
-    yield waiting
+            waiting.add(labels_text({**pool, "cause": cause.value}), found.waits.of(cause))
+        for each in found.waits.programs:
+            labels = {**pool, "program": each.program, "dataset": each.dataset}
+            programs.add(labels_text(labels), each.wait.likely_s)
+    yield from (waiting, programs)
 
 
 def _alerts() -> Iterator[Family]:

@@ -10,11 +10,13 @@ from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
 from nasadvisor.domain.fleet.platforms import PlatformReport, Rewrite
-from nasadvisor.domain.units import GIB
+from nasadvisor.domain.units import DAY_S, GIB, HOUR_S
 from nasadvisor.host.errors import ToolMissing
+from nasadvisor.host.evidence.kept_spells import keep_spells
+from nasadvisor.host.simulated.evidence import simulated_spells
 from tests.unit.cli.conftest import Shell
 from tests.unit.domain.evidence.pools import async_writers, facts, readers, sync_writers
-from tests.unit.machines import TANK
+from tests.unit.machines import TANK, home_server
 
 
 @dataclass
@@ -55,6 +57,21 @@ def test_it_prints_the_verdict_its_rule_and_the_evidence(busy: Shell) -> None:
     assert "tank/db" in output
     assert "because synchronous writes peaked at" in " ".join(output.split())
     assert "only" in output
+
+
+def test_it_says_who_waits_as_the_service_has_traced_it_all_week(busy: Shell) -> None:
+    assert busy.json("advise", "tank")["who_waits"] is None
+    pool = home_server().pool(TANK)
+    assert pool
+    keep_spells(busy.root / "spells", simulated_spells(pool, DAY_S // 2, DAY_S // 2 + HOUR_S))
+    busy.sampler.readings = 0
+    output = " ".join(busy.run("advise", "tank").output.split())
+    assert "Who waits" in output
+    assert "all of it on tank/vms; a log takes" in output
+    busy.sampler.readings = 0
+    found = busy.json("advise", "tank")["who_waits"]
+    assert found["sentence"].startswith("postgres waits ")
+    assert [each["program"] for each in found["programs"]] == ["postgres", "z_zvol", "nfsd"]
 
 
 def test_in_json_it_says_the_same(busy: Shell) -> None:

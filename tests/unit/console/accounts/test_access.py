@@ -30,7 +30,8 @@ from nasadvisor.console.health.reports import monthly, reports
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.schedules import create_schedules
 from nasadvisor.console.worker.tasks import monthly_report, send_reports
-from nasadvisor.domain.evidence.options import PoolWaiting, Wait, Waits
+from nasadvisor.domain.evidence.options import PoolWaiting, Waits
+from nasadvisor.domain.evidence.waited import Wait
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent

@@ -1,6 +1,7 @@
 """The evidence pages on a day of samples."""
 
 import csv
+import html
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -11,13 +12,16 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.evidence.spells import store_spells
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.console.worker.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.fleet.platforms import PlatformReport, Rewrite
-from nasadvisor.domain.units import GIB, HOUR_S
+from nasadvisor.domain.units import DAY_S, GIB, HOUR_S
+from nasadvisor.host.simulated.evidence import simulated_spells
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import Clock
 from tests.unit.console.evidence.sampled import fill
@@ -85,6 +89,25 @@ def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
     assert "NFS server, for all pools together" in text
     assert "Cache flushes are not included" in text
     assert ARCHIVE in page(viewer, "/storage/")
+
+
+def test_it_says_who_waits_for_how_long_and_what_a_log_takes_of_it(viewer: Client) -> None:
+    series, pool, now = fill(4), home_server().pool(TANK), int(timezone.now().timestamp())
+    assert pool
+    assert 'id="who-waits"' not in page(viewer, f"/pools/{TANK}/evidence/")
+    noon = now // DAY_S * DAY_S + DAY_S // 2
+    spells = simulated_spells(pool, noon, noon + HOUR_S)
+    for hours in range(1, 4):
+        store_spells(series.node, replace(spells, began=now - hours * HOUR_S, until=now - (hours - 1) * HOUR_S))
+    text = page(viewer, f"/pools/{TANK}/evidence/")
+    part = text[text.index('id="who-waits"') : text.index('id="options"')]
+    said = r"postgres waits \d+.[a-z]+ a day \(\d+.[a-z]+ to \d+.[a-z]+\), all of it on tank/vms; a log takes .* of it"
+    assert re.search(said, html.unescape(part))
+    assert re.findall(r'<th scope="row">(.+?)</th>', part) == ["postgres", "z_zvol", "nfsd", "All programs"]
+    roll_up_samples()
+    kept = SampledPool.objects.get().waiting
+    assert kept
+    assert [each.program for each in kept.waits.programs] == ["postgres", "z_zvol", "nfsd"]
 
 
 def choices_in(text: str) -> tuple[dict[str, str], dict[str, str]]:

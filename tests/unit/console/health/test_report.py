@@ -17,7 +17,8 @@ from nasadvisor.console.health.alerts.models import StoredAlert, StoredReport
 from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, StoredDisk
 from nasadvisor.console.health.reports import reports
 from nasadvisor.console.worker.tasks import roll_up_samples, send_reports
-from nasadvisor.domain.evidence.options import NO_WAIT, PoolWaiting, Wait, Waits
+from nasadvisor.domain.evidence.options import PoolWaiting, Waits
+from nasadvisor.domain.evidence.waited import NO_WAIT, Wait
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import large, typical
