@@ -15,6 +15,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts.roles import may_change, operator_required, user_of
+from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.disk_badges import badges_of
@@ -115,6 +117,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     drawings = draw_pools(inventory) if inventory else ()
     badges = badges_of(node, stored.disks.values())
     hosts = [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]]
+    last_run = StoredRun.objects.filter(node=node).first()
     steps = () if is_closed() else first_steps(node, now)
     context = {
         "node": node,
@@ -130,6 +133,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "pools": pool_lines(node, drawings, badges, now),
         "soonest_worn": soonest_worn(node),
         "news": since_yesterday(nodes, node, now),
+        "last_run": row_of(last_run) if last_run else None,
         "open_pools": open_pools(node, inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
         "badges": badges,

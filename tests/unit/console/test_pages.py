@@ -143,9 +143,10 @@ def test_it_offers_nothing_that_would_be_refused(operator: Client, path: str) ->
 
 def test_it_leads_nobody_with_a_free_disk_to_pools_that_take_nothing(operator: Client) -> None:
     node = load(home_server())
+    assert "Add log or cache" in page(operator, "/")
     assert "Free SSDs" not in page(operator, "/"), "they matter where something would help"
     SampledPool.objects.create(node=node, guid=TANK, name="tank", log_answer="helps", cache_answer="no")
-    assert "Add log or cache" in page(operator, "/")
+    assert "Free SSDs" in page(operator, "/")
     assert "Use it" in page(operator, "/disks/")
     load(replace(home_server(), pools=tuple(replace(each, checkpoint="1.2G") for each in home_server().pools)))
     assert "Add log or cache" not in page(operator, "/")
