@@ -9,11 +9,14 @@ blocks that are followed are a share of all, so a memory and rings of that share
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from nasadvisor.domain.evidence.curve_distances import place_of
+
+FLOW_SHARE: Final = 1 / 256
+"""How much the newest look counts in how fast a list is dropped from."""
 
 Blocks = Iterable[tuple[int, int]]
 """Blocks and their sizes."""
@@ -38,6 +41,34 @@ class Passes:
     sublists: int = 4
 
 
+class Dropped(NamedTuple):
+    """A block that the ARC dropped."""
+
+    block: int
+    size_bytes: int
+    was_only_read_ahead: bool = False
+
+
+class End(NamedTuple):
+    """The end of a list of the ARC as far as a pass looks: whole blocks, what is left of the reach beyond them, and
+    what was dropped from there since the last look. Nothing is left where the list has no more blocks.
+    """
+
+    blocks: Sequence[tuple[int, int]]
+    left_bytes: float
+    dropped: Sequence[Dropped]
+
+
+def _end_of(found: OrderedDict[int, int], reach_bytes: float, dropped: list[Dropped]) -> End:
+    blocks, left = list[tuple[int, int]](), reach_bytes
+    for block, size_bytes in found.items():
+        if size_bytes > left:
+            return End(blocks, left, dropped)
+        left -= size_bytes
+        blocks.append((block, size_bytes))
+    return End(blocks, 0.0, dropped)
+
+
 class ArcModel:
     """The ARC in bytes, as OpenZFS has it since 2.2 (arc_access(), arc_evict(), arc_evict_adj(), module/zfs/arc.c).
 
@@ -55,6 +86,7 @@ class ArcModel:
         self._once_ghosts: OrderedDict[int, int] = OrderedDict()
         self._often_ghosts: OrderedDict[int, int] = OrderedDict()
         self._bytes = {id(each): 0 for each in self._lists}
+        self._dropped: dict[int, list[Dropped]] = {id(each): [] for each in (self._often, self._once)}
         self._ahead: set[int] = set()
         self._once_share = 0.5
 
@@ -85,21 +117,15 @@ class ArcModel:
         """Whether nobody has asked for it since it was read ahead."""
         return block in self._ahead
 
-    def ends(self, reach_bytes: float, chance: float = 1.0) -> Iterator[tuple[int, int]]:
-        """The blocks of each list that would be dropped next, as many as so many bytes; those read often first.
+    def ends(self, reach_bytes: float) -> tuple[End, End]:
+        """The blocks of each list that would be dropped next, as many as so many bytes; of those read often first.
 
-        Of the block at which the reach ends, so much lies within it as the share of times, by `chance` between 0 and
-        1, in which it is named: where few blocks are followed, the reach may be less than one of them.
+        With what was dropped since this was asked last.
         """
-        for each in (self._often, self._once):
-            left = reach_bytes
-            for block, size_bytes in each.items():
-                if left < size_bytes:
-                    if left > chance * size_bytes:
-                        yield block, size_bytes
-                    break
-                left -= size_bytes
-                yield block, size_bytes
+        often = _end_of(self._often, reach_bytes, self._dropped[id(self._often)])
+        once = _end_of(self._once, reach_bytes, self._dropped[id(self._once)])
+        self._dropped = {number: [] for number in self._dropped}
+        return often, once
 
     def forget(self, threshold: int, shrunk: float) -> None:
         """Follow fewer blocks: `shrunk` is how many of them remain for each one before."""
@@ -108,6 +134,8 @@ class ArcModel:
             for block in [block for block in each if place_of(block) >= threshold]:
                 self._take(each, block)
         self._ahead = {block for block in self._ahead if place_of(block) < threshold}
+        for number, dropped in self._dropped.items():
+            self._dropped[number] = [one for one in dropped if place_of(one.block) < threshold]
 
     def _read_again(self, block: int, *, is_prefetch: bool) -> None:
         if block in self._ahead or is_prefetch:
@@ -150,6 +178,7 @@ class ArcModel:
     def _drop(self, found: OrderedDict[int, int], ghosts: OrderedDict[int, int]) -> None:
         block = next(iter(found))
         size_bytes = self._take(found, block)
+        self._dropped[id(found)].append(Dropped(block, size_bytes, was_only_read_ahead=block in self._ahead))
         self._ahead.discard(block)
         self._put(ghosts, block, size_bytes)
 
@@ -165,6 +194,52 @@ class ArcModel:
         size_bytes = out.pop(block)
         self._bytes[id(out)] -= size_bytes
         return size_bytes
+
+
+class Reach:
+    """What a pass may copy of the ends of the lists, where few blocks are followed.
+
+    The reach may hold two of them and a half, or a quarter of one. Whole ones are at the end of their list. For the
+    rest, a block stays within reach after it was dropped, for as many looks as it takes to drop that much: the lists of
+    all blocks move on evenly, and those of few by jerks.
+    """
+
+    def __init__(self, arc: ArcModel, *, feeds_ahead: bool) -> None:
+        self._arc = arc
+        self._feeds_ahead = feeds_ahead
+        self._asked = 0
+        self._dropped_a_look = [0.0, 0.0]
+        self._still: list[tuple[float, int, int]] = []
+
+    def look(self, reach_bytes: float, chance: float, looks: float = 1.0) -> list[tuple[int, int]]:
+        """The blocks within reach. `chance`, between 0 and 1, decides of those that are for less than another look.
+
+        `looks` is for how many this stands: few reads are followed, and nothing happens between them.
+        """
+        self._asked += 1
+        found = list[tuple[int, int]]()
+        for number, end in enumerate(self._arc.ends(reach_bytes)):
+            stays = self._looks_for(number, end, looks)
+            self._still += [(stays, each.block, each.size_bytes) for each in end.dropped if self._is_fed(each)]
+            found += [each for each in end.blocks if self._feeds_ahead or not self._arc.was_only_read_ahead(each[0])]
+        found += [(block, size_bytes) for stays, block, size_bytes in self._still if stays > chance]
+        self._still = [(stays - looks, block, size) for stays, block, size in self._still if stays > looks]
+        return found
+
+    def forget(self, threshold: int, shrunk: float) -> None:
+        """Follow fewer blocks."""
+        self._dropped_a_look = [each * shrunk for each in self._dropped_a_look]
+        self._still = [each for each in self._still if place_of(each[1]) < threshold]
+
+    def _is_fed(self, dropped: Dropped) -> bool:
+        return self._feeds_ahead or not dropped.was_only_read_ahead
+
+    def _looks_for(self, number: int, end: End, looks: float) -> float:
+        """For how many looks a block of a list stays within reach after it was dropped."""
+        newest = max(1 / self._asked, FLOW_SHARE)
+        dropped = sum(each.size_bytes for each in end.dropped) / looks
+        self._dropped_a_look[number] += newest * (dropped - self._dropped_a_look[number])
+        return end.left_bytes / self._dropped_a_look[number] if self._dropped_a_look[number] else 0.0
 
 
 class RingModel:

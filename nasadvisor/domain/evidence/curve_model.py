@@ -17,7 +17,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, Traced
 from nasadvisor.domain.evidence.curve_bounds import PARTS, Served, bounds_of
-from nasadvisor.domain.evidence.curve_cache import LONGEST_BEHIND_S, ArcModel, Passes, RingModel
+from nasadvisor.domain.evidence.curve_cache import LONGEST_BEHIND_S, ArcModel, Passes, Reach, RingModel
 from nasadvisor.domain.evidence.curve_distances import (
     MOST_BLOCKS,
     SPACE,
@@ -125,6 +125,7 @@ class _Part:
         self.shards = Shards(threshold, share)
         rate = self.shards.rate
         self._arc = ArcModel(rules.arc_bytes * rate)
+        self._reach = Reach(self._arc, feeds_ahead=rules.feeds_ahead)
         self._rings = {size: RingModel(size * rate, rules.passes.bytes_each * rate) for size in rules.sizes}
         self._looks, self._fed_s = 0, 0.0
         self._before, self._now = Counts(), Counts()
@@ -176,6 +177,7 @@ class _Part:
             kept = {block: count for block, count in counts.misses_of.items() if place_of(block) < threshold}
             counts.misses_of = Counter(kept)
         self._arc.forget(threshold, shrunk)
+        self._reach.forget(threshold, shrunk)
         for ring in self._rings.values():
             ring.forget(threshold, shrunk)
 
@@ -205,10 +207,11 @@ class _Part:
         passes = self._rules.passes
         if at_s < self._fed_s + passes.idle_s:
             return
-        self._fed_s = at_s
+        looks, self._fed_s = (at_s - self._fed_s) / passes.idle_s if passes.idle_s else 1.0, at_s
         self._looks += 1
         sublists: list[list[tuple[int, int]]] = [[] for _ in range(passes.sublists)]
-        for block, size_bytes in self._arc.ends(passes.reach_bytes * self.shards.rate, scattered(self._looks) / _WORD):
+        chance = scattered(self._looks) / _WORD
+        for block, size_bytes in self._reach.look(passes.reach_bytes * self.shards.rate, chance, looks):
             if self._may_be_fed(block):
                 sublists[(block >> 8) % passes.sublists].append((block, size_bytes))
         for size, ring in self._rings.items():
@@ -218,9 +221,8 @@ class _Part:
                 self._now.written[size] += wrote / self.shards.rate
 
     def _may_be_fed(self, block: int) -> bool:
-        read = self._reads_of[block]
-        is_wanted = self._rules.feeds_ahead or not self._arc.was_only_read_ahead(block)
-        return read.is_own and read.is_eligible and is_wanted
+        read = self._reads_of.get(block)
+        return read is not None and read.is_own and read.is_eligible
 
     def _pass_time(self, at_s: float) -> None:
         """The last half of the time counts: from time to time the older half of what was counted is given up."""
