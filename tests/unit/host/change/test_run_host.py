@@ -19,6 +19,7 @@ from nasadvisor.host.change.lock import HostBusy, host_lock, is_held
 from nasadvisor.host.change.logbook import Observer
 from nasadvisor.host.change.runs import (
     NobodyAsks,
+    NothingToTry,
     NoTrialLength,
     RunHost,
     WrongMoment,
@@ -34,7 +35,7 @@ from nasadvisor.host.change.runs import (
 from nasadvisor.host.change.trial_clock import read_clock
 from tests.unit.host.change.conftest import Bench, Killed, killer
 from tests.unit.host.change.eventful import GONE, LOG, Host, cut_to, host_of, records, vetoes
-from tests.unit.machines import NVME2, TANK, home_server
+from tests.unit.machines import NVME2, TANK, home_server, with_dead_log, with_pool
 
 CACHE = PlanRequest(TANK, cache_disks=(NVME2,), cache_size_bytes=4 * GIB)
 FORBIDDEN_NAMES: tuple[object, ...] = ("", "a\nb", "x" * 257, None, 7, b"root")
@@ -86,6 +87,28 @@ def test_who_asked_and_for_how_long_stands_in_the_first_record(made: Bench) -> N
 def test_a_run_is_for_good_unless_somebody_says_for_how_long(made: Bench) -> None:
     assert applied(made).trial is None
     assert begun(made).trial_s == 0
+
+
+def test_a_run_is_one_of_the_host_on_which_it_was_applied(made: Bench) -> None:
+    assert {run.node for run in (applied(made), *made.seen)} == {made.host.node}
+
+
+def test_nothing_is_applied_to_a_pool_that_cannot_be_read_by_then(made: Bench) -> None:
+    plan, host = made.plan(LOG), host_of(made)
+    host.state = with_pool(host.state, problem="odd")
+    run = apply_plan(made.host, plan, "root", made.watch)
+    assert run.state is RunState.REFUSED
+    assert [refused.code for refused in run.refusals] == ["host-unreadable"]
+
+
+def test_what_no_undo_takes_back_cannot_be_tried(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Host(with_dead_log()))
+    plan = bench.plan(PlanRequest(TANK, dead_log="61"))
+    with pytest.raises(NothingToTry) as caught:
+        apply_plan(bench.host, plan, "root", bench.watch, SHORTEST_S)
+    assert caught.value.statement.code == "nothing-to-try"
+    assert list_runs(bench.host).runs == ()
+    assert apply_plan(bench.host, plan, "root", bench.watch).state is RunState.APPLIED
 
 
 @pytest.mark.parametrize("trial_s", [SHORTEST_S - 1, LONGEST_S + 1, -SHORTEST_S, 1, True, 3600.0, "3600", None])
