@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import ceil, log2
+from math import log2
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -78,14 +78,13 @@ def curve_chart(curve: CacheCurve, width: int) -> CurveChart:
     """Draw it: sizes by their logarithms, since 10 to 20 GiB matters as much as 100 to 200."""
     points, knee = curve.points, curve.knee
     first, last = (log2(points[end].size_bytes) for end in (0, -1))
-    most = max(ceil(max(each.high for each in points) / LEVEL), 1) * LEVEL
     right, bottom = width - RIGHT, HEIGHT - BOTTOM
 
     def x(size_bytes: int) -> float:
         return round(LEFT + INSET + (log2(size_bytes) - first) / (last - first) * (right - LEFT - INSET), 1)
 
     def y(share: float) -> float:
-        return round(bottom - share / most * (bottom - TOP), 1)
+        return round(bottom - share * (bottom - TOP), 1)
 
     line = [(x(each.size_bytes), y(each.served)) for each in points]
     above = [(x(each.size_bytes), y(each.high)) for each in points]
@@ -99,7 +98,7 @@ def curve_chart(curve: CacheCurve, width: int) -> CurveChart:
         bottom=bottom,
         curve=line_through(line),
         band=f"{line_through([*above, *below])}Z",
-        levels=tuple(ShareLine(y(step * LEVEL), step * LEVEL) for step in range(round(most / LEVEL) + 1)),
+        levels=tuple(ShareLine(y(step * LEVEL), step * LEVEL) for step in range(round(1 / LEVEL) + 1)),
         sizes=tuple(
             SizeTick(
                 x(each.size_bytes), each.size_bytes, curve.header_bytes(each.size_bytes), each.written_bytes_per_year
