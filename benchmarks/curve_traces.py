@@ -23,13 +23,13 @@ from tests.unit.data import DATA
 from tests.unit.domain.evidence.curve_reads import mixed
 
 TRACES: Final = DATA / "traces"
-READS: Final = 20_000
+READS: Final = 10_000
 BLOCK: Final = 8 * KIB
 ARC_SHARE: Final = 0.1
 REACHES: Final = (float("inf"), 1 / 4, 1 / 32)
 """How much of the ARC a feed looks at, of each of its lists."""
 
-SAMPLES: Final = {4: 2, 16: 4, 64: 8}
+SAMPLES: Final = {4: 1, 16: 3, 64: 6}
 """How often one block in so many is followed."""
 
 LEAST: Final = 0.88
