@@ -1,5 +1,4 @@
-"""Runs inside the lab guest: spells of this machine for SECONDS, one in each EVERY seconds, beside one trace of all of
-it.
+"""Runs inside the lab guest: about SPELLS spells of this machine, beside one trace of all that time.
 
 It prints what the spells sum up to, what the whole trace tells, and what each spell cost as the kernel counted it.
 """
@@ -10,7 +9,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 
-from nasadvisor.domain.evidence.spells import PoolSpells, Spell, Stratum, added
+from nasadvisor.domain.evidence.spells import PoolSpells, Spell, added
 from nasadvisor.domain.evidence.waited import waited_of
 from nasadvisor.host.adapters.bpftrace import SPELL_FLAGS_SCRIPT, SPELL_SCRIPT, has_commit_flags, parse_spell
 from nasadvisor.host.build import machine_of
@@ -20,25 +19,22 @@ from nasadvisor.host.evidence.spell_pace import Pace
 from nasadvisor.host.evidence.spells import SpellKeeper, SpellTracer
 from nasadvisor.stored.documents import to_document
 
-STARTS_S = 60
-"""How long the trace of all of it needs to start beside everything else."""
+PAUSE_S = 8
+"""Between two spells: they begin with a sample, and there is one every five seconds."""
 
 
 @dataclass
 class Often(Pace):
-    """A block for each spell that is as long as it is told, whatever the spell cost."""
+    """One spell after the other, whatever they cost; `paid` is that."""
 
-    every_s: float = 30.0
     paid: list[float] = field(default_factory=list)
 
-    def go_on(self, seconds: float, stratum: Stratum) -> None:
-        del stratum
-        super().go_on(seconds, Stratum.BUSY)
+    @property
+    def is_due(self) -> bool:
+        return True
 
     def pay(self, cost_s: float) -> None:
         self.paid.append(cost_s)
-        super().pay(self.every_s * 0.005)
-        self._block_s = min(self._block_s, self._clock_s)
 
 
 class Beside(SpellTracer):
@@ -54,15 +50,16 @@ class Beside(SpellTracer):
         return spells, cost_s
 
 
-def main(seconds: int, every: float) -> None:
+def main(spells: int) -> None:
     machine, kept = machine_of(load_config()), dict[int, PoolSpells]()
+    began_s = time.monotonic()
+    SpellTracer(machine).trace(("tank",))
+    each_s = time.monotonic() - began_s + PAUSE_S
     script = SPELL_FLAGS_SCRIPT if has_commit_flags(machine.roots.proc) else SPELL_SCRIPT
-    args = ("bpftrace", "-q", "-f", "json", str(script), "1", str(seconds + 1))
+    args = ("bpftrace", "-q", "-f", "json", str(script), "1", str(int(spells * each_s)))
     whole = subprocess.Popen(args, stdout=subprocess.PIPE, text=True)
-    time.sleep(STARTS_S)
-    pace = Often(every_s=every)
-    pace._due_s = 10.0
-    pace._length_s = every
+    time.sleep(each_s)  # it needs no longer to start than a spell
+    pace = Often()
     keeper = SpellKeeper(
         Sampler(machine).sample, Beside(machine), lambda each: kept.update({each.began: each}), pace=pace
     )
@@ -92,4 +89,4 @@ def main(seconds: int, every: float) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), float(sys.argv[2]))
+    main(int(sys.argv[1]))
