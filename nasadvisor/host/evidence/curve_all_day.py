@@ -43,7 +43,8 @@ MOST_BLOCKS: Final = 8192
 """Fewer than where somebody asked: the authors of SHARDS measured so many to be exact to about 0.01 on the mean."""
 
 PROBE_S: Final = 1e-6
-"""[policy] What the probe costs each read of the host at the most; the kernel counts that as the reader's own."""
+"""What the probe costs each read of the host at the most; the kernel counts that as the reader's own. Half of it was
+measured within the probe (docs/benchmarks.md): how it is entered and left comes on top."""
 
 SESSION_S: Final = 2 * HOUR_S
 """[policy] Where reads cannot be followed all the time, they are for so long."""
