@@ -220,10 +220,10 @@ def _brought_words(wait: Wait | None) -> str:
         return ""
     low, high = waiting_text(wait.low_s), waiting_text(wait.high_s)
     if low == high:
-        return _("saves %(high)s of waiting a day") % {"high": high}
+        return _("saves %(high)s a day") % {"high": high}
     if wait.low_s < FELT_S:
-        return _("saves at most %(high)s of waiting a day") % {"high": high}
-    return _("saves %(low)s to %(high)s of waiting a day") % {"low": low, "high": high}
+        return _("saves at most %(high)s a day") % {"high": high}
+    return _("saves %(low)s to %(high)s a day") % {"low": low, "high": high}
 
 
 def about_wait(wait: Wait) -> str:

@@ -147,7 +147,7 @@ def test_a_log_that_is_there_says_what_it_saves_in_a_day(viewer: Client) -> None
     fill(30, log_hours_ago=26)
     rows, _folded = choices_in(page(viewer, f"/pools/{TANK}/evidence/"))
     assert "in place" in rows["log"]
-    assert re.search(r"saves (at most )?\d+ [a-z]+( to \d+ [a-z]+)? of waiting a day", rows["log"])
+    assert re.search(r"saves (at most )?\d+ [a-z]+( to \d+ [a-z]+)? a day", rows["log"])
 
 
 def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a_year(viewer: Client) -> None:
