@@ -97,6 +97,7 @@ TRIED: Final[dict[str, str]] = {
     "tests/integration/test_advice.py::test_a_label_left_behind_goes_by_the_command_that_is_named": """
         nasadvisor/domain/change/refusals/disks.py: zpool labelclear -f {path}
         nasadvisor/domain/change/refusals/disks.py: zpool labelclear {path}
+        nasadvisor/domain/health/replacement/advice.py: zpool labelclear {path}
         slice-needed: zpool labelclear {slice}
     """,
     "tests/integration/test_advice.py::"
@@ -206,6 +207,7 @@ TRIED: Final[dict[str, str]] = {
     """,
     f"{STEPS}::test_a_disk_is_found_taken_offline_and_brought_back_by_the_steps": """
         nasadvisor/explain/procedures/which_disk.py: dd if={path} of=/dev/null bs=1M count=4000 iflag=direct
+        nasadvisor/domain/health/replacement/member.py: lsblk -d -o NAME,MODEL,SERIAL,WWN,SIZE
         nasadvisor/explain/procedures/which_disk.py: lsblk -d -o NAME,MODEL,SERIAL,WWN,SIZE
         nasadvisor/explain/procedures/which_disk.py: smartctl -i {path}
         nasadvisor/explain/procedures/which_disk.py: zpool offline {pool} {guid}
@@ -231,15 +233,17 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/explain/procedures/stopped_undo.py: zpool status {pool}
     """,
     f"{REPLACING}::test_each_printed_command_is_right_in_the_state_in_which_it_is_printed": """
-        nasadvisor/domain/health/replacement/advice.py: zpool detach {pool} GUID
-        nasadvisor/domain/health/replacement/advice.py: zpool labelclear {path}
         nasadvisor/domain/health/replacement/advice.py: zpool status {pool}
-        nasadvisor/domain/health/replacement/member.py: lsblk -d -o NAME,MODEL,SERIAL,WWN,SIZE
         replace-busy: zpool status {pool}
-        replace-cable: zpool clear {pool} {guid}
         replace-checkpoint: zpool checkpoint -d {pool}
-        replace-running: zpool detach {pool} {guid}
         replace-sibling: zpool scrub {pool}
+    """,
+    f"{REPLACING}::test_a_new_disk_that_fails_is_taken_out_by_the_command_that_is_named_and_the_old_one_stays": """
+        nasadvisor/domain/health/replacement/advice.py: zpool detach {pool} GUID
+        replace-running: zpool detach {pool} {guid}
+    """,
+    f"{REPLACING}::test_errors_of_a_device_are_cleared_by_the_command_that_is_named": """
+        replace-cable: zpool clear {pool} {guid}
     """,
     # A real kernel, on loop devices
     "tests/devices/test_cleared_as_told.py::test_what_was_taken_apart_is_cleared_where_it_stands": """
