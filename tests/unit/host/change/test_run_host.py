@@ -107,6 +107,8 @@ def test_what_no_undo_takes_back_cannot_be_tried(tmp_path: Path) -> None:
     with pytest.raises(NothingToTry) as caught:
         apply_plan(bench.host, plan, "root", bench.watch, SHORTEST_S)
     assert caught.value.statement.code == "nothing-to-try"
+    with pytest.raises(NoTrialLength):
+        apply_plan(bench.host, plan, "root", bench.watch, SHORTEST_S - 1)
     assert list_runs(bench.host).runs == ()
     assert apply_plan(bench.host, plan, "root", bench.watch).state is RunState.APPLIED
 
