@@ -122,14 +122,18 @@ def _maps(document: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(MAPS[name], each) for name, each in document["data"].items() if name in MAPS]
 
 
-def trace_spell(runner: Runner, proc: Path, lead_s: int, seconds: int) -> TracedSpell:
+def spell_script(proc: Path) -> Path:
+    """The script of this OpenZFS. To look for it reads all symbols of the kernel, so whoever traces often keeps it."""
+    return SPELL_FLAGS_SCRIPT if has_commit_flags(proc) else SPELL_SCRIPT
+
+
+def trace_spell(runner: Runner, script: Path, lead_s: int, seconds: int) -> TracedSpell:
     """What programs waited for in the ZILs of this host for `seconds`, from `lead_s` after tracing began on.
 
     Raises:
         ToolMissing: bpftrace is not installed.
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
-    script = SPELL_FLAGS_SCRIPT if has_commit_flags(proc) else SPELL_SCRIPT
     output = _output(runner, lead_s + seconds, script, lead_s, lead_s + seconds)
     return parse_spell(output.stdout, output.cpu_s)
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Final
 
@@ -26,10 +27,10 @@ from nasadvisor.domain.evidence.spell_datasets import (
 )
 from nasadvisor.domain.evidence.spells import PoolSpells, Spell, Stratum
 from nasadvisor.domain.units import HOUR_S
-from nasadvisor.host.adapters.bpftrace import trace_spell
+from nasadvisor.host.adapters.bpftrace import spell_script, trace_spell
 from nasadvisor.host.adapters.counters import read_commit_counts
 from nasadvisor.host.adapters.process import Tool
-from nasadvisor.host.adapters.procfs import is_running
+from nasadvisor.host.adapters.procfs import is_running, text_or_nothing
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.spell_pace import BUSY_COMMITS_PER_S, FAILED_COST_S, Pace
 from nasadvisor.host.evidence.trace_job import LongJob
@@ -63,6 +64,7 @@ class SpellTracer:
 
     machine: Machine
     _known: Candidates = field(default_factory=dict)
+    _script: tuple[str, Path] | None = None
 
     @property
     def is_possible(self) -> bool:
@@ -80,7 +82,7 @@ class SpellTracer:
         """
         began_s = time.thread_time()
         with self._counting() as (counts, costs):
-            traced = trace_spell(self.machine.runner, self.machine.roots.proc, LEAD_S, SPELL_S)
+            traced = trace_spell(self.machine.runner, self._script_of_now(), LEAD_S, SPELL_S)
         calls = traced.calls
         bounds = bounds_of(counts, traced.from_ns, traced.until_ns)
         self._known = remembered(self._known, candidates_of(calls, bounds))
@@ -89,6 +91,13 @@ class SpellTracer:
         probed_s = sum(calls.values()) * CALL_COST_S * (LEAD_S + SPELL_S) / SPELL_S
         own_s = sum(costs) + time.thread_time() - began_s
         return spells, (traced.cost_s or FAILED_COST_S) + probed_s + own_s
+
+    def _script_of_now(self) -> Path:
+        """Looked for anew where another OpenZFS was loaded."""
+        version = text_or_nothing(self.machine.roots.sys / "module/zfs/version")
+        if self._script is None or self._script[0] != version:
+            self._script = (version, spell_script(self.machine.roots.proc))
+        return self._script[1]
 
     @contextmanager
     def _counting(self) -> Iterator[tuple[list[CommitCounts], list[float]]]:

@@ -17,7 +17,7 @@ from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
 from nasadvisor.domain.evidence.spell_datasets import ZilWait
 from nasadvisor.domain.evidence.spells import PoolSpells, ProgramWait, Spell, Stratum
-from nasadvisor.host.adapters.bpftrace import SPELL_FLAGS_SCRIPT, SPELL_SCRIPT, parse_spell, trace_spell
+from nasadvisor.host.adapters.bpftrace import SPELL_FLAGS_SCRIPT, SPELL_SCRIPT, parse_spell, spell_script, trace_spell
 from nasadvisor.host.adapters.counters import read_commit_counts
 from nasadvisor.host.adapters.process import Command, Output, Tool
 from nasadvisor.host.adapters.procfs import is_running
@@ -56,7 +56,7 @@ def printed(**maps: object) -> str:
 class TestTracing:
     def test_it_reads_what_bpftrace_prints_with_the_calls_that_still_wait(self, tmp_path: Path) -> None:
         runner = FakeRunner({COMMAND: Output(PRINTED, "", 0, 15.0, cpu_s=0.31)})
-        found = trace_spell(runner, tmp_path, LEAD_S, SPELL_S)
+        found = trace_spell(runner, spell_script(tmp_path), LEAD_S, SPELL_S)
         assert not runner.ran[0].mutates
         assert (found.from_ns, found.until_ns, found.seconds, found.cost_s) == (4 * 10**9, 14 * 10**9, 10.0, 0.31)
         postgres, other = found.waits
@@ -91,7 +91,7 @@ class TestTracing:
     def test_where_openzfs_commits_through_a_second_function_both_are_watched(self, tmp_path: Path) -> None:
         (tmp_path / "kallsyms").write_text("ffffffffc0a1b2f0 T zil_commit_flags\t[zfs]\n")
         runner = FakeRunner({COMMAND.replace("spell.bt", "spell_flags.bt"): PRINTED})
-        assert trace_spell(runner, tmp_path, LEAD_S, SPELL_S).waits
+        assert trace_spell(runner, spell_script(tmp_path), LEAD_S, SPELL_S).waits
         plain, flags = (each.read_text().split("BEGIN", 1)[1] for each in (SPELL_SCRIPT, SPELL_FLAGS_SCRIPT))
         alike = flags.replace("kprobe:zil_commit, kprobe:zil_commit_flags", "kprobe:zil_commit")
         alike = alike.replace("kretprobe:zil_commit, kretprobe:zil_commit_flags", "kretprobe:zil_commit")
@@ -327,6 +327,23 @@ class TestTracer:
         }
         assert spells["tank"].commits == 43
         assert 0.31 < cost_s < 1.0
+
+    def test_the_symbols_of_the_kernel_are_read_once_for_each_openzfs(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        looked: list[Path] = []
+
+        def look(proc: Path) -> Path:
+            looked.append(proc)
+            return SPELL_SCRIPT
+
+        monkeypatch.setattr("nasadvisor.host.evidence.spells.spell_script", look)
+        tracer, version = tracer_of(tmp_path), tmp_path / "sys/module/zfs/version"
+        version.parent.mkdir(parents=True)
+        for loaded, times in (("2.3.9", 1), ("2.3.9", 1), ("2.4.1", 2)):
+            version.write_text(f"{loaded}\n")
+            tracer.trace(("tank",))
+            assert len(looked) == times
 
     def test_without_bpftrace_beside_another_trace_and_beside_a_measurement_nothing_is_traced(
         self, tmp_path: Path
