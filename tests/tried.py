@@ -424,7 +424,7 @@ NOT_TRIED: Final[dict[str, str]] = {
     """: "Proxmox VE is not in the lab. Its manual (Local ZFS, Limit ZFS Memory Usage) names the first one so; pveproxy"
     " is the service in its package pve-manager.",
     """
-        nasadvisor/domain/fleet/replacing.py: midclt call --job pool.replace "$({query} | jq '.[0].id')" {options}
+        plugins/truenas/replacing.py: midclt call --job pool.replace "$({query} | jq '.[0].id')" {options}
         start-not-seen: systemctl status middlewared
         plugins/truenas/api/whole_disks.py: midclt call --job pool.update {number} '{json.dumps(changes)}'
         plugins/truenas/cli.py: nasadvisor-truenas status
@@ -509,7 +509,7 @@ SPOKEN_OF: Final = """
     nasadvisor/domain/storage/releases.py: special_small_blocks
     nasadvisor/domain/storage/releases.py: zfs rewrite
     nasadvisor/domain/storage/releases.py: zpool import -m
-    nasadvisor/domain/fleet/replacing.py: zpool replace
+    plugins/truenas/replacing.py: zpool replace
     nasadvisor/domain/health/replacement/advice.py: zpool add
     nasadvisor/explain/procedures/failed_log.py: zpool remove
     nasadvisor/explain/procedures/failed_log.py: zpool status

@@ -13,12 +13,13 @@ from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_disk
 from nasadvisor.cli.tables import command_line, heading, paragraph
 from nasadvisor.cli.watching import findings_in
-from nasadvisor.domain.fleet.replacing import PlatformWay, platform_way
 from nasadvisor.domain.health.replacement.advice import Replacement, errors_during, progress_of, replacement_of
 from nasadvisor.domain.health.replacement.candidates import Candidate
 from nasadvisor.domain.health.replacement.evidence import Survey, survey_of, troubled
 from nasadvisor.domain.health.replacement.member import Member, member_with, members_on
 from nasadvisor.domain.statements import Statement
+from plugins.contract.replacing import PlatformWay
+from plugins.registry import ways_to_replace
 
 
 @click.command()
@@ -99,7 +100,7 @@ def _print(found: Replacement, platforms: Iterable[str], now: datetime) -> None:
     _candidates(found.candidates)
     if found.commands:
         heading("What to type, once nothing holds it back" if found.holds else "What to type")
-        _commands(found, [way for name in platforms if (way := platform_way(name, found))])
+        _commands(found, ways_to_replace(platforms, found))
         _sentences(filter(None, (found.takes,)))
         heading("While it runs, and afterwards")
         _sentences(found.afterwards)

@@ -6,10 +6,10 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.health.alerts.survey import survey
-from nasadvisor.domain.fleet.replacing import platform_way
 from nasadvisor.domain.health.replacement.advice import errors_during, progress_of, replacement_of
 from nasadvisor.domain.health.replacement.evidence import troubled
 from nasadvisor.domain.health.replacement.member import member_with
+from plugins.registry import ways_to_replace
 
 
 def replace(request: HttpRequest, guid: str) -> HttpResponse:
@@ -24,8 +24,7 @@ def replace(request: HttpRequest, guid: str) -> HttpResponse:
     if node is None or seen is None or member is None:
         raise Http404
     found = replacement_of(member, seen)
-    platforms = (platform_way(each.name, found) for each in node.platform.platforms)
-    ways = [way for way in platforms if way]
+    ways = ways_to_replace([each.name for each in node.platform.platforms], found)
     context = {
         "node": node,
         "found": found,

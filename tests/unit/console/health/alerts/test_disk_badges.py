@@ -26,7 +26,12 @@ def badges_in(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", ["/", "/pools/{pool}/", "/disks/", "/disks/{disk}/"])
+def test_home_says_in_the_line_of_its_pool_that_a_disk_is_failing(viewer: Client) -> None:
+    failing()
+    assert "1 disk: Failing" in " ".join(page(viewer, "/").split())
+
+
+@pytest.mark.parametrize("path", ["/pools/{pool}/", "/disks/", "/disks/{disk}/"])
 def test_a_failing_disk_is_marked_in_words_wherever_it_is_shown(viewer: Client, path: str) -> None:
     disk = failing()
     found = badges_in(page(viewer, path.format(pool=typical().pools[0].guid, disk=disk.key)))
@@ -45,9 +50,12 @@ def test_the_drawing_of_a_large_pool_badges_its_leaves_too(viewer: Client) -> No
 
 def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> None:
     load(typical())
-    assert "leaf-well" not in page(viewer, "/")
+    drawing = f"/pools/{typical().pools[0].guid}/"
+    assert "leaf-well" not in page(viewer, drawing)
+    assert "no problem" not in page(viewer, "/")
     watched(typical(), days=0)
-    assert 'aria-label="Healthy"' in page(viewer, "/")
+    assert 'aria-label="Healthy"' in page(viewer, drawing)
+    assert "no problem" in page(viewer, "/")
 
 
 def test_the_kept_list_of_disks_follows_the_marks(viewer: Client) -> None:
@@ -104,10 +112,11 @@ def degraded() -> Disk:
     return gone
 
 
-@pytest.mark.parametrize("path", ["/", "/pools/{pool}/"])
-def test_a_disk_that_is_gone_is_named_by_what_is_printed_on_it(viewer: Client, degraded: Disk, path: str) -> None:
-    text = page(viewer, path.format(pool=typical().pools[0].guid))
-    assert f"is DEGRADED: {degraded.label} UNAVAIL." in text
+def test_a_disk_that_is_gone_is_named_by_what_is_printed_on_it(viewer: Client, degraded: Disk) -> None:
+    said = f"is DEGRADED: {degraded.label} UNAVAIL."
+    assert said in page(viewer, "/")
+    text = page(viewer, f"/pools/{typical().pools[0].guid}/")
+    assert said in text
     drawn = text[text.index('class="pool ') :]
     assert re.search(rf'<a href="/disks/{degraded.key}/">\s*{re.escape(degraded.label)}</a>', drawn)
 

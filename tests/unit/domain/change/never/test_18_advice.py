@@ -24,11 +24,16 @@ SAFE = (
     # A vdev by its guid, for its path may lead to another one by now.
     r"zpool (remove|detach|online) \{pool\} \{guids?\}",
     r"zpool offline (-f )?\{pool\} \{guids?\}",
+    # The same, where the reader fills in the guid that the sentence speaks of.
+    r"zpool (remove|detach|online) (\{pool\}|POOL) GUID",
     r"zpool offline -f",  # spoken of: with nothing to act on zpool only prints its usage
     # A pool that is away by its guid. One that is to be destroyed under a name that nothing else has: `zpool import` of
     # a name that is taken fails, and what is destroyed by that name afterwards is the pool that is there.
     r"zpool import \{guid\}",
     r"zpool import -N \{guid\} old-\{guid\}",
+    r"zpool import -F \{guid\}",
+    # An imported pool has its name alone.
+    r"zpool export \{pool\}",
     r"zpool import -m( \{pool\})?",
     r"zpool destroy old-\{guid\}",
     # A label by the path of the very device that carries it.
