@@ -1,7 +1,7 @@
 """`nasadvisor replace`: which disk, whether it may go now, and what to type; nothing is run."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -80,7 +80,7 @@ def _name(member: Member) -> str:
     return member.disk.label if member.disk else member.leaf.name
 
 
-def _print(found: Replacement, platforms: Iterable[str], now: datetime) -> None:
+def _print(found: Replacement, platforms: Collection[str], now: datetime) -> None:
     member = found.member
     click.echo(f"{_name(member)}: {member.top.name} of pool {member.pool.name}, {member.leaf.state}")
     heading("Which disk")
