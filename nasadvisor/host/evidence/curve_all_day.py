@@ -3,7 +3,7 @@
 Hours may lie between two reads of a block, and a trace of seconds sees no distance longer than itself. So reads are
 followed without a break, a few a second. What that costs is measured part by part: too much, and fewer blocks are
 followed. Each read of the host passes the probe, whether it is followed or not, so where that alone is too much, reads
-are followed for some hours, and then not again until those are paid.
+are followed for some hours, and then not again until those are paid; where programs would feel it, they are not.
 
 What was counted is in memory only: after a restart it begins anew, and the console keeps what it was told before.
 """
@@ -45,6 +45,9 @@ MOST_BLOCKS: Final = 8192
 PROBE_S: Final = 1e-6
 """What the probe costs each read of the host at the most; the kernel counts that as the reader's own. Half of it was
 measured within the probe (docs/benchmarks.md): how it is entered and left comes on top."""
+
+MOST_AT_ONCE: Final = 0.05
+"""[policy] Whatever is paid later: where following costs more of a processor than this, programs would feel it."""
 
 SESSION_S: Final = 2 * HOUR_S
 """[policy] Where reads cannot be followed all the time, they are for so long."""
@@ -151,7 +154,11 @@ class AllDayTracer:
         if session and (now_s - session.ended_s > GAP_S or _has_changed(rules.arc_bytes, session.arc_bytes)):
             session = None
         if session is None and pools:
+            asked = self.tracer.arc().asked
             look = self.tracer.reads(FIRST_THRESHOLD, MOST_PER_PART, FIRST_LOOK_S)
+            if (self.tracer.arc().asked - asked) * PROBE_S > MOST_AT_ONCE * (self.tracer.tick() - now_s):
+                self._session, self._due_s = None, self.tracer.tick() + AGAIN_S
+                return None
             session = Session(now_s, first_threshold(look, WANTED_PER_S), rules.arc_bytes, look.cpu_s, now_s)
         self._session = session
         if session is None:
@@ -184,7 +191,8 @@ class AllDayTracer:
             lowest //= 2
         session.follow(max(lowest, 1))
         owed_s = session.cost_s / BUDGET - (session.ended_s - session.began_s)
-        if owed_s > PART_S and session.ended_s - session.began_s >= SESSION_S:
+        is_felt = cost_s > MOST_AT_ONCE * seconds
+        if is_felt or (owed_s > PART_S and session.ended_s - session.began_s >= SESSION_S):
             self._session, self._due_s = None, session.ended_s + owed_s
 
 

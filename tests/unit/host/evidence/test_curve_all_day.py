@@ -9,7 +9,16 @@ import pytest
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.units import HOUR_S, MIB
 from nasadvisor.host.adapters.process import Command, Output
-from nasadvisor.host.evidence.curve_all_day import AGAIN_S, BUDGET, GAP_S, PART_S, SESSION_S, AllDayTracer
+from nasadvisor.host.evidence.curve_all_day import (
+    AGAIN_S,
+    BUDGET,
+    GAP_S,
+    MOST_AT_ONCE,
+    PART_S,
+    PROBE_S,
+    SESSION_S,
+    AllDayTracer,
+)
 from tests.unit.domain.evidence.kstats import named
 from tests.unit.host.evidence.test_curve import Pools, Tracing, tracer
 from tests.unit.machines import TANK
@@ -107,22 +116,43 @@ def test_where_the_probe_alone_costs_too_much_hours_are_followed_and_then_paid_f
     assert max(each.traced.seconds for each in found.told) >= SESSION_S * 0.9
 
 
-def test_reads_of_the_host_pay_for_the_probe(host: Days, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A million reads a minute: 16 ms of each second."""
-    found = host()
-    asked = iter(range(0, 10**12, PART_S * 10**6 // 60))
-    arc = found.day.tracer.arc
+def reading(found: Day, per_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the host read so much a second through the ARC."""
 
     class Counting:
         misses = 7
 
         @property
         def asked(self) -> int:
-            return next(asked)
+            return int(per_s * found.tracing.now)
 
-    assert arc().misses == 7
     monkeypatch.setattr(found.day.tracer, "arc", Counting)
-    assert found.pass_time(12 * HOUR_S) <= 2.2 * SESSION_S / PART_S
+
+
+def test_reads_of_the_host_pay_for_the_probe(host: Days, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million reads a minute: 16 ms of each second."""
+    found = host()
+    reading(found, 1e6 / 60, monkeypatch)
+    assert SESSION_S / PART_S <= found.pass_time(12 * HOUR_S) <= 2.2 * SESSION_S / PART_S
+
+
+def test_a_host_that_reads_so_much_that_its_programs_would_feel_the_probe_is_let_alone(
+    host: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = host()
+    reading(found, 1.1 * MOST_AT_ONCE / PROBE_S, monkeypatch)
+    assert found.pass_time(24 * HOUR_S) == 0
+    reading(found, 0.1 * BUDGET / PROBE_S, monkeypatch)
+    assert found.pass_time(AGAIN_S + HOUR_S) >= 1
+
+
+def test_one_that_begins_to_read_so_much_is_let_alone_after_the_part(
+    host: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = host()
+    assert found.pass_time(HOUR_S) >= 1
+    reading(found, 2 * MOST_AT_ONCE / PROBE_S, monkeypatch)
+    assert found.pass_time(24 * HOUR_S) <= 2
 
 
 def test_it_waits_while_somebody_has_a_trace_and_begins_anew_after_a_long_break(host: Days) -> None:
