@@ -13,7 +13,7 @@ from tests.integration.test_endings import wish
 from tests.lab.guest import Guest
 from tests.unit.explain.named_commands import commands_in
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["cli", "walked"]
 
 
