@@ -154,7 +154,12 @@ def test_a_disk_is_found_taken_offline_and_brought_back_by_the_steps(walked: Age
     disk = guest.disks()["hdd0"].by_id
     values = {"pool": "tank", "guid": leaf.guid, "path": disk}
     commands = [each for each in typed("which-disk", "device-errors", values) if not each.startswith("ledctl")]
-    said = {command: guest.run(command.replace(" GUID", f" {leaf.guid}")).stdout for command in commands}
+    ours = [each for each in commands if each.startswith("nasadvisor ")]
+    for command in ours:
+        told = walked.command(*command.replace("DISK", disk).split()[1:])
+        assert (told.code, leaf.guid in told.stdout) == (0, True), told.stderr
+    theirs = [each for each in commands if each not in ours]
+    said = {command: guest.run(command.replace(" GUID", f" {leaf.guid}")).stdout for command in theirs}
     assert any("WD-NCGWBBP0" in text for command, text in said.items() if command.startswith("smartctl"))
     assert any(leaf.guid in text for command, text in said.items() if command.startswith("zpool status -g"))
     assert f"zpool offline tank {leaf.guid}" in said
