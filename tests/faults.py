@@ -16,12 +16,15 @@ from typing import Any, Final
 
 import pytest
 
+from nasadvisor.host.adapters import process
+
 CALLS: Final = (
     (os, "open pread pwrite fsync close fstat ftruncate posix_fallocate stat lstat"),
     (os, "rename replace unlink mkdir rmdir listdir scandir statvfs readlink"),
     (fcntl, "ioctl flock"),
     (io, "open"),
     (subprocess, "Popen"),
+    (process, "CountedProcess"),
 )
 HOST: Final = str(Path(__file__).parents[1] / "nasadvisor" / "host")
 WRITERS: Final = ("/change/", "/adapters/blockdev.py", "/adapters/process.py")

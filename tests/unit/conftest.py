@@ -33,6 +33,7 @@ def no_commands(monkeypatch: pytest.MonkeyPatch) -> None:
             return cls
 
     monkeypatch.setattr(subprocess, "Popen", NoProcess)
+    monkeypatch.setattr(subprocess, "_fork_exec", refuse)  # what is derived from the type calls this
     for name in ("system", "posix_spawn", "posix_spawnp", "fork", "execv", "execve", "execvp", "execvpe"):
         monkeypatch.setattr(os, name, refuse)
 

@@ -207,7 +207,7 @@ def _refuse_beside(command: Command) -> None:
     _hanging.pop(str(command), None)
 
 
-class _Counted(subprocess.Popen[str]):
+class CountedProcess(subprocess.Popen[str]):
     """A process that keeps what the kernel counted of it: it tells that once, to who waits for the end (wait4(2))."""
 
     cpu_s = 0.0
@@ -227,7 +227,7 @@ def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
     # Not as a context manager: leaving one waits for the process without limit, and one that hangs in the kernel
     # never ends.
     try:
-        process = _Counted(
+        process = CountedProcess(
             (str(executable), *command.args),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if command.prints_to is None else command.prints_to,
