@@ -258,3 +258,8 @@ def test_the_tables_are_read_line_by_line_and_word_by_word() -> None:
     assert repeated.pattern.fullmatch("zfs\0create\0-o\0sync=standard\0-o\0atime=off\x001.5")
     for words in ("zfs\0create\x001.5", "zfs\0create\0-o\0sync=standard\x001x5", "zfs\0create\0-o\0sync=١\x001.5"):
         assert not repeated.pattern.fullmatch(words)
+
+
+def test_a_unit_test_starts_no_program_by_the_seam_itself() -> None:
+    with pytest.raises(AssertionError, match="cannot run commands"):
+        process.CountedProcess(["/bin/true"])
