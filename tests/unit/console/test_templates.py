@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
+STYLES = TEMPLATES.with_name("static") / "css" / "nasadvisor.css"
 LONGEST = 120
 """Characters of a line, as everywhere in the project."""
 
@@ -24,3 +25,17 @@ def test_of_several_buttons_the_main_one_comes_first() -> None:
         for block in path.read_text(encoding="utf-8").split('<div class="wizard-buttons">')[1:]:
             kinds = re.findall(r"btn btn-(primary|danger|outline-\w+)", block.partition("</div>")[0])
             assert kinds[0] in ("primary", "danger") or not {"primary", "danger"} & set(kinds), path
+
+
+def test_in_the_style_sheet_each_block_that_ends_has_begun_and_none_stands_twice() -> None:
+    """A browser drops what follows a bracket too many without a word."""
+    text = re.sub(r"/\*.*?\*/", "", STYLES.read_text(encoding="utf-8"), flags=re.DOTALL)
+    depth, blocks, begin = 0, list[str](), 0
+    for found in re.finditer("[{}]", text):
+        depth += 1 if found[0] == "{" else -1
+        assert depth >= 0, text[begin : found.end()]
+        if depth == 0:
+            blocks.append(text[begin : found.end()].strip())
+            begin = found.end()
+    assert depth == 0
+    assert [block for block in set(blocks) if blocks.count(block) > 1] == []
