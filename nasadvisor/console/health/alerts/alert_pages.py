@@ -93,7 +93,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
 FILTERS: Final = ("level", "host", "q")
 
 
-def _chosen(found: "QuerySet[StoredAlert]", request: HttpRequest) -> "QuerySet[StoredAlert]":
+def _chosen(found: QuerySet[StoredAlert], request: HttpRequest) -> QuerySet[StoredAlert]:
     """The alerts of a level, of a host, and those in which a text occurs: a code, a disk, a pool."""
     level, host, text = (request.GET.get(name, "") for name in FILTERS)
     if level:

@@ -1,10 +1,12 @@
 """Moving alerts by what is seen now, and writing down what there is to tell, to whom and when: the outbox."""
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from nasadvisor.console.fleet import quotas
@@ -22,6 +24,7 @@ from nasadvisor.console.health.alerts.models import (
 )
 from nasadvisor.console.health.models import UNWORKABLE
 from nasadvisor.domain.health.alerts import (
+    Alert,
     AlertChange,
     EventKind,
     QuietHours,
@@ -121,22 +124,20 @@ def _store(stored: StoredAlert | None, step: AlertChange, seen: ObservedFinding 
 
 
 def _wake(now: datetime) -> None:
-    snoozed = StoredAlert.objects.select_for_update().filter(state=AlertStates.ACKNOWLEDGED, snoozed_until__lte=now)
-    for stored in snoozed:
-        step = wake(stored.as_alert(), now)
-        if step.event:
-            stored.take(step.alert)
-            stored.save()
-            tell(stored, step.event, now)
+    snoozed = StoredAlert.objects.filter(state=AlertStates.ACKNOWLEDGED, snoozed_until__lte=now)
+    _go_on(snoozed, lambda alert: wake(alert, now), now)
 
 
 def _escalate(now: datetime) -> None:
     after = timedelta(hours=WatchSettings.load().escalate_after_hours)
-    due = StoredAlert.objects.select_for_update().filter(
-        state=AlertStates.NEW, level=Level.CRITICAL.value, is_escalated=False
-    )
-    for stored in due:
-        step = escalate(stored.as_alert(), after, now)
+    due = StoredAlert.objects.filter(state=AlertStates.NEW, level=Level.CRITICAL.value, is_escalated=False)
+    _go_on(due, lambda alert: escalate(alert, after, now), now)
+
+
+def _go_on(due: QuerySet[StoredAlert], step_of: Callable[[Alert], AlertChange], now: datetime) -> None:
+    """Move each of these by time alone, and tell what there is to tell of it."""
+    for stored in due.select_for_update():
+        step = step_of(stored.as_alert())
         if step.event:
             stored.take(step.alert)
             stored.save()
