@@ -58,9 +58,9 @@ class Office:
         is_this_host = session.host in LOOPBACK
         return {disk.kernel_name: disk for disk in self.disks()} if is_this_host else {}
 
-    def given(self, session: Session, agreed: Mapping[str, int]) -> Given:
+    def given(self, session: Session, local: Mapping[str, Disk], agreed: Mapping[str, int]) -> Given:
         """What stands against a disk of the TrueNAS that is asked, known only if it is this very host: the guests that
-        have it, and what is on it, of which `agreed` may be erased (see `_unrecognised`).
+        have it, and what is on it as `local` has it, of which `agreed` may be erased (see `_unrecognised`).
 
         Raises:
             HostError: it is this host, but does not say.
@@ -69,7 +69,6 @@ class Office:
             return nothing_given
         with local_connection(self.root) as connection:
             devices = guest_devices(connection)
-        local = self.local_disks(session)
 
         def against(disk: Disk) -> Iterator[Refused]:
             yield from against_given_away(disk, devices, self.root)
@@ -151,9 +150,10 @@ def add_disks(
         wish = WholeDisks(
             pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache)
         )
-        holding = _unrecognised(wish, picture, office.local_disks(session))
+        local = office.local_disks(session)
+        holding = _unrecognised(wish, picture, local)
         agreed = {disk.key: at for disk, at in holding}
-        refusals: tuple[Refused, ...] = tuple(against(wish, picture, office.given(session, agreed)))
+        refusals: tuple[Refused, ...] = tuple(against(wish, picture, office.given(session, local, agreed)))
     if refusals:
         raise Refusal("\n".join(map(str, refusals)))
     for disk, at in () if erase_unrecognised else holding:
@@ -240,7 +240,7 @@ def _named(text: str, picture: Picture) -> str:
 
 def _desk(office: Office, agreed: Mapping[str, int] = MappingProxyType({})) -> Desk:
     def given(session: Session) -> Given:
-        return office.given(session, agreed)
+        return office.given(session, office.local_disks(session), agreed)
 
     return Desk(office.sessions(), office.records(), _tell, who(), office.wait, given)
 

@@ -110,7 +110,7 @@ def test_unrecognised_data_are_erased_only_by_who_agreed_to_it(truenas: StandIn,
 
 def test_agreed_is_the_place_that_was_shown_and_no_other(truenas: StandIn, office: Office) -> None:
     """Somebody wrote to the SSD between the question and the call."""
-    shown = [(sdb(unrecognised_at=8192),), (sdb(unrecognised_at=8192),), (sdb(unrecognised_at=4096),)]
+    shown = [(sdb(unrecognised_at=8192),), (sdb(unrecognised_at=4096),)]
     context = cli.Office(
         lambda: office.desk.sessions, lambda: office.desk.records, lambda: shown.pop(0), office.desk.wait, office.root
     )
