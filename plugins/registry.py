@@ -1,18 +1,16 @@
 """Finding platform integrations: the packages beside this file, and those that register by entry point."""
 
 import pkgutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Final, Literal
 
 import plugins
-from nasadvisor.domain.health.replacement.advice import Replacement
-from plugins.contract.replacing import PlatformWay, is_replaced
 
 GROUP: Final = "nasadvisor.platforms"
-"""Entry points of this group name a package with a module `host`, a module `console`, or both."""
+"""Entry points of this group name a package with a module `host`, `console` or `replacing`, or several of them."""
 
 OURS: Final = frozenset({"contract"})
 
@@ -29,14 +27,6 @@ class FoundPlugin:
 def find(part: Literal["host", "console", "replacing"]) -> tuple[FoundPlugin, ...]:
     """This part of every package that has it. No other part is imported."""
     return tuple(found for package in dict.fromkeys(_packages()) if (found := _load(package, part)))
-
-
-def ways_to_replace(names: Collection[str], found: Replacement) -> list[PlatformWay]:
-    """How a device is replaced on the platforms of these names; none where OpenZFS's own commands are all there is."""
-    if not is_replaced(found):
-        return []
-    platforms = (plugin.platform for plugin in find("replacing") if plugin.platform is not None)
-    return [platform.way(found) for platform in platforms if platform.name in names]
 
 
 def _packages() -> Iterator[str]:

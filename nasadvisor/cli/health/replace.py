@@ -19,7 +19,7 @@ from nasadvisor.domain.health.replacement.evidence import Survey, survey_of, tro
 from nasadvisor.domain.health.replacement.member import Member, member_with, members_on
 from nasadvisor.domain.statements import Statement
 from plugins.contract.replacing import PlatformWay
-from plugins.registry import ways_to_replace
+from plugins.replacing import ways_to_replace
 
 
 @click.command()

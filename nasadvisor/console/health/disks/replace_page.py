@@ -9,7 +9,7 @@ from nasadvisor.console.health.alerts.survey import survey
 from nasadvisor.domain.health.replacement.advice import errors_during, progress_of, replacement_of
 from nasadvisor.domain.health.replacement.evidence import troubled
 from nasadvisor.domain.health.replacement.member import member_with
-from plugins.registry import ways_to_replace
+from plugins.replacing import ways_to_replace
 
 
 def replace(request: HttpRequest, guid: str) -> HttpResponse:
