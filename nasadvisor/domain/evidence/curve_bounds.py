@@ -19,7 +19,7 @@ Z: Final = 1.645
 """The same where the standard error is known."""
 
 
-class Served(NamedTuple):
+class ServedMisses(NamedTuple):
     """How many misses were served, of how many."""
 
     served: float
@@ -32,11 +32,11 @@ class Served(NamedTuple):
 
 
 def bounds_of(
-    whole: Served, parts: Sequence[Served], followed_share: float, misses: Iterable[int]
+    whole: ServedMisses, parts: Sequence[ServedMisses], followed_share: float, misses: Iterable[int]
 ) -> tuple[float, float]:
     """The bounds of a share. `followed_share` is how much of all blocks is followed, `misses` how often each missed."""
     share = whole.share
-    all_parts = Served(sum(each.served for each in parts), sum(each.missed for each in parts))
+    all_parts = ServedMisses(sum(each.served for each in parts), sum(each.missed for each in parts))
     apart = math.hypot(T_OF_PARTS * _standard_error(all_parts, parts), all_parts.share - share)
     least, most = _wilson(share, _independent(misses))
     unseen = math.sqrt(1 - followed_share)
@@ -45,7 +45,7 @@ def bounds_of(
     return max(low, 0.0), min(high, 1.0)
 
 
-def _standard_error(all_parts: Served, parts: Sequence[Served]) -> float:
+def _standard_error(all_parts: ServedMisses, parts: Sequence[ServedMisses]) -> float:
     """That of the ratio of two sums of the parts."""
     if not all_parts.missed:
         return 0.0

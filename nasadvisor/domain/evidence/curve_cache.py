@@ -196,7 +196,7 @@ class ArcModel:
         return size_bytes
 
 
-class Reach:
+class FeedReach:
     """What a pass may copy of the ends of the lists, where few blocks are followed.
 
     The reach may hold two of them and a half, or a quarter of one. Whole ones are at the end of their list. For the

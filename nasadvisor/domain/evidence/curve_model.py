@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, Traced
-from nasadvisor.domain.evidence.curve_bounds import PARTS, Served, bounds_of
-from nasadvisor.domain.evidence.curve_cache import LONGEST_BEHIND_S, ArcModel, Passes, Reach, RingModel
+from nasadvisor.domain.evidence.curve_bounds import PARTS, ServedMisses, bounds_of
+from nasadvisor.domain.evidence.curve_cache import LONGEST_BEHIND_S, ArcModel, FeedReach, Passes, RingModel
 from nasadvisor.domain.evidence.curve_distances import (
     MOST_BLOCKS,
     SPACE,
@@ -103,18 +103,18 @@ class Counts:
                     getattr(both, name)[key] += value
         return both
 
-    def served_by(self, size: int) -> Served:
+    def served_by(self, size: int) -> ServedMisses:
         """How many of the misses a cache would have served."""
-        return Served(self.served[size], self.missed)
+        return ServedMisses(self.served[size], self.missed)
 
     def too_early_share(self, size: int) -> float:
         """The share of the misses that a cache may serve once it is full, and did not as long as it was not."""
         return self.too_early[size] / self.missed if self.missed else 0.0
 
-    def served_by_memory(self, arc_bytes: int, more_bytes: int) -> Served:
+    def served_by_memory(self, arc_bytes: int, more_bytes: int) -> ServedMisses:
         """How many of the misses so much more ARC would have served, both as LRU memories."""
         now = self.distances.misses(arc_bytes)
-        return Served(now - self.distances.misses(arc_bytes + more_bytes), now)
+        return ServedMisses(now - self.distances.misses(arc_bytes + more_bytes), now)
 
 
 class _Part:
@@ -125,7 +125,7 @@ class _Part:
         self.shards = Shards(threshold, share)
         rate = self.shards.rate
         self._arc = ArcModel(rules.arc_bytes * rate)
-        self._reach = Reach(self._arc, feeds_ahead=rules.feeds_ahead)
+        self._reach = FeedReach(self._arc, feeds_ahead=rules.feeds_ahead)
         self._rings = {size: RingModel(size * rate, rules.passes.bytes_each * rate) for size in rules.sizes}
         self._looks, self._fed_s = 0, 0.0
         self._before, self._now = Counts(), Counts()
@@ -327,5 +327,5 @@ class CurveModel:
         low, high = self._bounds(served, [each.served_by_memory(arc, more) for each in parts], counts)
         return MemoryPoint(more, served.share, low, high)
 
-    def _bounds(self, served: Served, parts: list[Served], counts: Counts) -> tuple[float, float]:
+    def _bounds(self, served: ServedMisses, parts: list[ServedMisses], counts: Counts) -> tuple[float, float]:
         return bounds_of(served, parts, self._whole.shards.rate, counts.misses_of.values())

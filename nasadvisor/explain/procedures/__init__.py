@@ -6,12 +6,12 @@ from typing import Final
 
 from nasadvisor.explain.procedures.failed_log import FAILED_LOG
 from nasadvisor.explain.procedures.no_import import NO_IMPORT
-from nasadvisor.explain.procedures.procedure import Procedure, Step, command_for, filled
+from nasadvisor.explain.procedures.procedure import Procedure, ProcedureStep, command_for, filled
 from nasadvisor.explain.procedures.stopped_undo import STOPPED_UNDO
 from nasadvisor.explain.procedures.which_disk import WHICH_DISK
 from nasadvisor.explain.procedures.worn_ssd import WORN_SSD
 
-__all__ = ["BY_CODE", "PROCEDURES", "Procedure", "Step", "command_for", "filled"]
+__all__ = ["BY_CODE", "PROCEDURES", "Procedure", "ProcedureStep", "command_for", "filled"]
 
 _ALL: Final = (FAILED_LOG, NO_IMPORT, WHICH_DISK, WORN_SSD, STOPPED_UNDO)
 

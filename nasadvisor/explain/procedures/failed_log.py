@@ -3,7 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.explain.procedures.procedure import Procedure, Step
+from nasadvisor.explain.procedures.procedure import Procedure, ProcedureStep
 
 STILL_WRITTEN: Final = frozenset({"log-failing", "log-has-errors"})
 ONE_SIDE: Final = frozenset({"log-one-side"})
@@ -19,7 +19,7 @@ FAILED_LOG: Final = Procedure(
     ),
     codes=STILL_WRITTEN | ONE_SIDE | OUT,
     steps=(
-        Step(
+        ProcedureStep(
             do=_("Leave the host running, and see which device failed."),
             stake=_("This changes nothing. OpenZFS reads the log only at an import, so a restart can wait."),
             commands=("zpool status -g {pool}",),
@@ -32,7 +32,7 @@ FAILED_LOG: Final = Procedure(
                 "is it”."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("Have everything written to the disks of the pool."),
             stake=_("Nothing can be lost. Once the command returns, the log holds nothing that is not on the disks."),
             commands=("zpool sync {pool}",),
@@ -43,7 +43,7 @@ FAILED_LOG: Final = Procedure(
             ),
             codes=ONE_SIDE | STILL_WRITTEN | frozenset({"log-missing"}),
         ),
-        Step(
+        ProcedureStep(
             do=_("Take the failing device out of use."),
             stake=_(
                 "Nothing is lost while the host is running. Removing a log that has errors and is still written can "
@@ -54,7 +54,7 @@ FAILED_LOG: Final = Procedure(
             otherwise=_("If the command does not return, unplug the SSD. It is then REMOVED, with the same effect."),
             codes=STILL_WRITTEN,
         ),
-        Step(
+        ProcedureStep(
             do=_("Detach the failed side of the mirror."),
             stake=_(
                 "The other side has every write and keeps working alone. Until there is a second side again, a crash "
@@ -68,7 +68,7 @@ FAILED_LOG: Final = Procedure(
             ),
             codes=ONE_SIDE,
         ),
-        Step(
+        ProcedureStep(
             do=_("Check what writes synchronously: databases, virtual machines, NFS clients."),
             stake=_(
                 "If the host crashed before the import, their last seconds of acknowledged writes are missing. The "
@@ -78,7 +78,7 @@ FAILED_LOG: Final = Procedure(
             otherwise=_("Restore that database or machine from its backup, or from a snapshot before the crash."),
             codes=LOST,
         ),
-        Step(
+        ProcedureStep(
             do=_("Remove the failed log from the pool."),
             stake=_(
                 "Nothing is lost. Synchronous writes are slower until there is a new log. With the failed log still "
@@ -92,7 +92,7 @@ FAILED_LOG: Final = Procedure(
             ),
             codes=OUT | STILL_WRITTEN,
         ),
-        Step(
+        ProcedureStep(
             do=_("Add a new log on two SSDs, or a second side to the one that works."),
             stake=_(
                 "The plan changes nothing yet, and names what each step does. A log on one SSD has the same risk as "

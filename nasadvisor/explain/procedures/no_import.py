@@ -3,7 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.explain.procedures.procedure import Procedure, Step
+from nasadvisor.explain.procedures.procedure import Procedure, ProcedureStep
 
 NO_IMPORT: Final = Procedure(
     name="no-import",
@@ -23,7 +23,7 @@ NO_IMPORT: Final = Procedure(
         }
     ),
     steps=(
-        Step(
+        ProcedureStep(
             do=_("See which pools are on the disks."),
             stake=_("This changes nothing: without a pool, the command only looks."),
             commands=("zpool import", "zpool import -d /dev/disk/by-id"),
@@ -33,7 +33,7 @@ NO_IMPORT: Final = Procedure(
                 "controller, and whether `zpool list` shows the pool as imported already."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("Bring missing disks back before anything else."),
             stake=_(
                 "Nothing can be lost. Without them, a mirror or raidz may still import, but with less protection, and "
@@ -46,14 +46,14 @@ NO_IMPORT: Final = Procedure(
                 "steps say whether that is enough."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("Import the pool by its guid."),
             stake=_("Nothing is lost: this import also writes what is still in the log to the pool."),
             commands=("zpool import {guid}",),
             done=_("The command returns without a message, and `zpool list` shows the pool."),
             otherwise=_("Read the message, and go to the step below that quotes it. Add no option before that."),
         ),
-        Step(
+        ProcedureStep(
             do=_("Only for “previously in use from another system”: switch that host off, then import the pool."),
             stake=_(
                 "Two hosts that have a pool imported at the same time destroy it within minutes. Be certain that the "
@@ -66,7 +66,7 @@ NO_IMPORT: Final = Procedure(
                 "OpenZFS 2.3.9 and 2.4.4 have the fix."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("Only for “use '-m' to import the pool anyway”: import it without its log."),
             stake=_(
                 "After a crash, the synchronous writes of the last seconds are lost, normally up to 5 s. After a clean "
@@ -76,14 +76,14 @@ NO_IMPORT: Final = Procedure(
             done=_("`zpool status` shows the pool as DEGRADED, with a failed log. Continue with “My log SSD failed”."),
             otherwise=_("If disks with data are missing too, this option does not help: bring them back first."),
         ),
-        Step(
+        ProcedureStep(
             do=_("Only if the import fails with an error: read the data without writing."),
             stake=_("Nothing is written to the disks, not even what waits in the log. Copies can be made from here."),
             commands=("zpool import -o readonly=on -R /mnt {guid}",),
             done=_("The filesystems are below /mnt. Copy what has no other copy, then run `zpool export {pool}`."),
             otherwise=_("Continue with the next step. Do not repeat it with other options."),
         ),
-        Step(
+        ProcedureStep(
             do=_("Ask whether the pool would import without its last seconds."),
             stake=_("With `-n`, nothing changes. It says to which time the pool would return, and how much is lost."),
             commands=("zpool import -F -n {guid}",),
@@ -96,7 +96,7 @@ NO_IMPORT: Final = Procedure(
                 "of `zpool import`. Extreme rewinds (`-X`) can destroy what is still readable."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("After the import, check what is damaged."),
             stake=_("A scrub reads everything and repairs what has a second copy. It loses nothing and takes hours."),
             commands=("zpool status -v {pool}", "zpool scrub {pool}"),

@@ -10,7 +10,7 @@ _BLANK: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class Step:
+class ProcedureStep:
     """One step; all texts are templates.
 
     `stake` is what can be lost, or that nothing can. `done` is what it looks like when it worked, `otherwise` what to
@@ -33,9 +33,9 @@ class Procedure:
     title: str
     lead: str
     codes: frozenset[str]
-    steps: tuple[Step, ...]
+    steps: tuple[ProcedureStep, ...]
 
-    def steps_for(self, code: str) -> tuple[Step, ...]:
+    def steps_for(self, code: str) -> tuple[ProcedureStep, ...]:
         """The steps for who met this code; all of them where none is known."""
         return tuple(step for step in self.steps if not code or not step.codes or code in step.codes)
 

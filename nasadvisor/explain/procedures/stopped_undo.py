@@ -3,7 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.explain.procedures.procedure import Procedure, Step
+from nasadvisor.explain.procedures.procedure import Procedure, ProcedureStep
 
 UNREADABLE: Final = frozenset({"run-unreadable", "journal-damaged"})
 INTERRUPTED: Final = frozenset({"run-interrupted"})
@@ -18,7 +18,7 @@ STOPPED_UNDO: Final = Procedure(
     ),
     codes=READABLE | UNREADABLE,
     steps=(
-        Step(
+        ProcedureStep(
             do=_("Leave the host running, and check the pool."),
             stake=_(
                 "This changes nothing. If an SSD holds other partitions, the kernel still knows them from before; it "
@@ -28,14 +28,14 @@ STOPPED_UNDO: Final = Procedure(
             done=_("The disks of the pool are ONLINE."),
             otherwise=_("If a disk of the pool has failed, start with “Which disk is it”: the undo can wait."),
         ),
-        Step(
+        ProcedureStep(
             do=_("See at which step it stopped, and why."),
             stake=_("This changes nothing. The journal has every step that was started."),
             commands=("nasadvisor runs", "nasadvisor show {run}"),
             done=_("The last step carries a sentence with the cause and what to do."),
             otherwise=_("If the journal is damaged, this says what is still known of it; continue with the last step."),
         ),
-        Step(
+        ProcedureStep(
             do=_("Remove the cause that it names."),
             stake=_(
                 "Most often something uses the slice, a disk does not answer, a dataset is locked or the pool has a "
@@ -46,7 +46,7 @@ STOPPED_UNDO: Final = Procedure(
             otherwise=_("If a command hangs in the kernel, only the device or a restart releases it: see `dmesg`."),
             codes=READABLE,
         ),
-        Step(
+        ProcedureStep(
             do=_("Try the undo again."),
             stake=_(
                 "It continues where it stopped, checks each step on the host before, and removes nothing that the run "
@@ -57,7 +57,7 @@ STOPPED_UNDO: Final = Procedure(
             otherwise=_("It stops with a new sentence: return to the step before."),
             codes=READABLE,
         ),
-        Step(
+        ProcedureStep(
             do=_("Or finish the run instead, if you want what it adds."),
             stake=_("The steps that are left are checked again and then done. A finished run can still be undone."),
             commands=("nasadvisor finish {run}",),
@@ -65,7 +65,7 @@ STOPPED_UNDO: Final = Procedure(
             otherwise=_("If it is refused, undo it: the refusal names what has changed in between."),
             codes=INTERRUPTED,
         ),
-        Step(
+        ProcedureStep(
             do=_("Only if the journal cannot be read: remove what is left by hand."),
             stake=_(
                 "Removing a log or a cache keeps all data of the pool. Never name a device that stands above “logs” "

@@ -3,7 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.explain.procedures.procedure import Procedure, Step
+from nasadvisor.explain.procedures.procedure import Procedure, ProcedureStep
 
 OF_POOLS: Final = frozenset({"pool-member", "pool-not-online", "device-errors", "slow-io"})
 OF_DISKS: Final = frozenset(
@@ -30,7 +30,7 @@ WHICH_DISK: Final = Procedure(
     ),
     codes=OF_POOLS | OF_DISKS,
     steps=(
-        Step(
+        ProcedureStep(
             do=_("See which device of the pool has failed or has errors."),
             stake=_("This changes nothing. Both commands list the devices in the same order: guids, then paths."),
             commands=("zpool status -g -s {pool}", "zpool status -P {pool}"),
@@ -40,7 +40,7 @@ WHICH_DISK: Final = Procedure(
                 "backplane and power before you replace one."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("Note model and serial of that disk."),
             stake=_(
                 "This changes nothing. Names such as sda move to another disk at the next boot or when a disk fails; "
@@ -53,21 +53,21 @@ WHICH_DISK: Final = Procedure(
                 "and `zpool status` still name its path, which usually contains the serial."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("Make its light blink."),
             stake=_("This changes nothing on the disk. `ledctl` needs an enclosure or backplane with lights."),
             commands=("ledctl locate={path}", "ledctl locate_off={path}"),
             done=_("One slot blinks until the second command."),
             otherwise=_("Use the activity light: the next step makes a disk that still works busy for a while."),
         ),
-        Step(
+        ProcedureStep(
             do=_("Without such lights: read from the disk and watch the activity light."),
             stake=_("This only reads. Do not exchange if= and of=, which would overwrite the disk."),
             commands=("dd if={path} of=/dev/null bs=1M count=4000 iflag=direct",),
             done=_("One light stays on while the command runs."),
             otherwise=_("If the disk does not answer, read from its siblings: theirs light up, its own stays dark."),
         ),
-        Step(
+        ProcedureStep(
             do=_("Check that the pool can do without it."),
             stake=_(
                 "A mirror needs one disk, raidz1 all but one, raidz2 all but two. With one disk less than that, the "
@@ -80,14 +80,14 @@ WHICH_DISK: Final = Procedure(
                 "then helps to fill the new one."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("Take it offline before you pull it, unless it has failed already."),
             stake=_("OpenZFS refuses if the pool needs it. Until it is replaced, there is less protection."),
             commands=("zpool offline {pool} {guid}",),
             done=_("The disk is OFFLINE, and the pool is DEGRADED and works. `zpool online {pool} {guid}` ends it."),
             otherwise=_("“No valid replicas”: the pool needs this disk. Leave it in, see the step before."),
         ),
-        Step(
+        ProcedureStep(
             do=_("Compare the serial on the label, then pull the disk."),
             stake=_("If it was the wrong one, push it back at once: OpenZFS catches up within seconds to minutes."),
             commands=("zpool status {pool}",),

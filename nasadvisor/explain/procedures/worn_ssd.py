@@ -3,7 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.explain.procedures.procedure import Procedure, Step
+from nasadvisor.explain.procedures.procedure import Procedure, ProcedureStep
 
 WORN_SSD: Final = Procedure(
     name="worn-ssd",
@@ -14,7 +14,7 @@ WORN_SSD: Final = Procedure(
     ),
     codes=frozenset({"worn", "worn-soon", "disk-spare-below-threshold", "disk-media-read-only"}),
     steps=(
-        Step(
+        ProcedureStep(
             do=_("See how bad it is."),
             stake=_("This changes nothing."),
             commands=("smartctl -x {path}",),
@@ -23,7 +23,7 @@ WORN_SSD: Final = Procedure(
                 "If the spare is below its threshold, errors grow or the SSD is read-only, do the next steps today."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("See what the SSD does in its pool."),
             stake=_(
                 "A cache holds only copies. A log matters only at a crash. On a data or special vdev, the SSD holds "
@@ -33,20 +33,20 @@ WORN_SSD: Final = Procedure(
             done=_("You know its role, its pool, and whether a second device has the same data."),
             otherwise=_("If it belongs to no pool, only its own contents are at stake: copy them."),
         ),
-        Step(
+        ProcedureStep(
             do=_("If it holds data without a mirror or raidz: back up now what has no other copy."),
             stake=_("If the SSD fails before that, the data of this vdev is lost, and usually the pool with it."),
             done=_("The backup is complete, and you have read one file from it."),
             otherwise=_("If reading fails, copy what is still readable, the most important first."),
         ),
-        Step(
+        ProcedureStep(
             do=_("If it is a cache: remove it, and add a new one later."),
             stake=_("Nothing is lost. Reads are slower until the new cache is warm."),
             commands=("zpool status -g", "zpool remove POOL GUID"),
             done=_("`zpool status` no longer lists the cache."),
             otherwise=_("A checkpoint prevents every removal: `zpool checkpoint -d POOL` discards it."),
         ),
-        Step(
+        ProcedureStep(
             do=_("If it is a log: undo the run that added it, then add one on new SSDs."),
             stake=_(
                 "Nothing is lost. Synchronous writes are slower in between; connect the new SSDs first to keep that "
@@ -63,7 +63,7 @@ WORN_SSD: Final = Procedure(
                 "continue with “My log SSD failed”."
             ),
         ),
-        Step(
+        ProcedureStep(
             do=_("If it holds data: replace it while it still works."),
             stake=_(
                 "The old SSD helps to fill the new one, so the protection does not become less. Leave it connected "

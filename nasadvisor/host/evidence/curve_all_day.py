@@ -73,7 +73,7 @@ class Followed:
 
 
 @dataclass
-class Session:
+class AllDayTrace:
     """Reads that are followed without a break, at one threshold for all pools. It has cost `cost_s` so far."""
 
     began_s: float
@@ -102,7 +102,7 @@ class AllDayTracer:
     is_yielding: Callable[[], bool] = lambda: False
     job: LongJob = field(default_factory=lambda: LongJob("curve"))
     processor_s: Callable[[], float] = time.thread_time
-    _session: Session | None = None
+    _session: AllDayTrace | None = None
     _due_s: float = 0.0
     _said: str = ""
 
@@ -147,7 +147,7 @@ class AllDayTracer:
         session.cost_s += cost_s
         self._hold_cost(session, found, cost_s, session.ended_s - began_s)
 
-    def _session_of(self, pools: tuple[Pool, ...]) -> Session | None:
+    def _session_of(self, pools: tuple[Pool, ...]) -> AllDayTrace | None:
         """The one that goes on, or a new one, with the pools of now; None without pools."""
         now_s, rules = self.tracer.tick(), self.tracer.rules()
         session = self._session
@@ -159,7 +159,7 @@ class AllDayTracer:
             if (self.tracer.arc().asked - asked) * PROBE_S > MOST_AT_ONCE * (self.tracer.tick() - now_s):
                 self._session, self._due_s = None, self.tracer.tick() + AGAIN_S
                 return None
-            session = Session(now_s, first_threshold(look, WANTED_PER_S), rules.arc_bytes, look.cpu_s, now_s)
+            session = AllDayTrace(now_s, first_threshold(look, WANTED_PER_S), rules.arc_bytes, look.cpu_s, now_s)
         self._session = session
         if session is None:
             return None
@@ -180,7 +180,7 @@ class AllDayTracer:
         if curve.is_followed:
             self.told(curve)
 
-    def _hold_cost(self, session: Session, found: TracedReads, cost_s: float, seconds: float) -> None:
+    def _hold_cost(self, session: AllDayTrace, found: TracedReads, cost_s: float, seconds: float) -> None:
         """Follow fewer blocks where a part cost too much; where that saves nothing, rest after some hours.
 
         The model has fewer blocks already where there was no room for more.

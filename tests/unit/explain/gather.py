@@ -8,7 +8,7 @@ from typing import Final
 
 from nasadvisor.domain.statements import Level
 from nasadvisor.explain.codes import CATALOGUE, FRAMES, Catalogue, Code, CodeKind, Meaning
-from nasadvisor.explain.procedures import BY_CODE, PROCEDURES, Procedure, Step, command_for, filled
+from nasadvisor.explain.procedures import BY_CODE, PROCEDURES, Procedure, ProcedureStep, command_for, filled
 from nasadvisor.stored.documents import to_document
 from tests.unit.explain.source import Said, said_in
 
@@ -118,7 +118,7 @@ def procedure_page(procedure: Procedure) -> str:
     )
 
 
-def _step(number: int, step: Step) -> str:
+def _step(number: int, step: ProcedureStep) -> str:
     only = f"For {', '.join(f'`{code}`' for code in sorted(step.codes))}." if step.codes else ""
     typed = "\n".join(f"    {command_for(command, {})}" for command in step.commands)
     ends = [("It worked if", step.done), ("If not", step.otherwise)]

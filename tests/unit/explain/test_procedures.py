@@ -6,14 +6,14 @@ from itertools import chain
 import pytest
 
 from nasadvisor.explain.codes import codes
-from nasadvisor.explain.procedures import BY_CODE, PROCEDURES, Procedure, Step, command_for, filled
+from nasadvisor.explain.procedures import BY_CODE, PROCEDURES, Procedure, ProcedureStep, command_for, filled
 from tests.unit.explain.gather import FOLDER, procedure_page
 
 ALL = list(PROCEDURES.values())
 STEPS = [(each.name, step) for each in ALL for step in each.steps]
 
 
-def texts(step: Step) -> tuple[str, ...]:
+def texts(step: ProcedureStep) -> tuple[str, ...]:
     return (step.do, step.stake, step.done, step.otherwise)
 
 
@@ -41,13 +41,13 @@ def test_for_every_code_there_are_steps_and_no_step_is_for_a_code_of_another(pro
 
 
 @pytest.mark.parametrize(("name", "step"), STEPS)
-def test_each_step_says_what_is_at_stake_and_how_it_ends(name: str, step: Step) -> None:
+def test_each_step_says_what_is_at_stake_and_how_it_ends(name: str, step: ProcedureStep) -> None:
     del name
     assert all(texts(step))
 
 
 @pytest.mark.parametrize(("name", "step"), STEPS)
-def test_no_sentence_is_longer_than_forty_words(name: str, step: Step) -> None:
+def test_no_sentence_is_longer_than_forty_words(name: str, step: ProcedureStep) -> None:
     del name
     for text in texts(step):
         assert all(len(sentence.split()) <= 40 for sentence in re.split(r"(?<=[.:?]) ", text)), text

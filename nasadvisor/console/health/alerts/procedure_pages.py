@@ -18,7 +18,7 @@ from nasadvisor.domain.health.replacement.evidence import troubled
 from nasadvisor.domain.health.replacement.member import Member
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
-from nasadvisor.explain.procedures import PROCEDURES, Step, command_for, filled
+from nasadvisor.explain.procedures import PROCEDURES, ProcedureStep, command_for, filled
 from nasadvisor.explain.procedures.which_disk import WHICH_DISK
 
 
@@ -70,7 +70,7 @@ def _members(finding: Finding, node: Node) -> list[Member]:
     ]
 
 
-def _shown(step: Step, values: dict[str, str]) -> ShownStep:
+def _shown(step: ProcedureStep, values: dict[str, str]) -> ShownStep:
     do, stake, done, otherwise = (
         filled(_(text), values) if text else "" for text in (step.do, step.stake, step.done, step.otherwise)
     )

@@ -8,7 +8,7 @@ from typing import Final
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.health.replacement.candidates import Candidate, candidates, needed_bytes
 from nasadvisor.domain.health.replacement.commands import Command, commands_for
-from nasadvisor.domain.health.replacement.evidence import Evidence, Survey, Suspicion, evidence_against
+from nasadvisor.domain.health.replacement.evidence import DiskEvidence, Survey, Suspicion, evidence_against
 from nasadvisor.domain.health.replacement.may_now import DATA, Redundancy, holds, redundancy_of, warnings
 from nasadvisor.domain.health.replacement.member import Member
 from nasadvisor.domain.statements import Refused, Statement
@@ -33,7 +33,7 @@ class Replacement:
     """
 
     member: Member
-    evidence: Evidence
+    evidence: DiskEvidence
     redundancy: Redundancy
     holds: tuple[Refused, ...]
     warnings: tuple[Statement, ...]

@@ -9,7 +9,7 @@ from typing import Final
 
 from nasadvisor.domain.change.actions import Argv
 from nasadvisor.domain.health.replacement.candidates import Candidate, ashift_of
-from nasadvisor.domain.health.replacement.evidence import Evidence, Suspicion
+from nasadvisor.domain.health.replacement.evidence import DiskEvidence, Suspicion
 from nasadvisor.domain.health.replacement.may_now import DATA, redundancy_of
 from nasadvisor.domain.health.replacement.member import WORKS, Member
 from nasadvisor.domain.statements import Statement
@@ -29,7 +29,7 @@ class Command:
     what: Statement
 
 
-def commands_for(member: Member, evidence: Evidence, best: Candidate | None) -> tuple[Command, ...]:
+def commands_for(member: Member, evidence: DiskEvidence, best: Candidate | None) -> tuple[Command, ...]:
     """What to type; nothing where the state of the pool leaves no command that is right."""
     new = best.disk.path if best else NEW
     match member.vdev_class:
@@ -43,7 +43,7 @@ def commands_for(member: Member, evidence: Evidence, best: Candidate | None) -> 
             return tuple(_data(member, evidence, best, new)) if member.vdev_class in DATA else ()
 
 
-def _data(member: Member, evidence: Evidence, best: Candidate | None, new: str) -> Iterator[Command]:
+def _data(member: Member, evidence: DiskEvidence, best: Candidate | None, new: str) -> Iterator[Command]:
     if member.part.kind == "replacing" or _is_lost(member):
         return
     came_back = member.disk and member.leaf.state in ("REMOVED", "UNAVAIL", OFFLINE)

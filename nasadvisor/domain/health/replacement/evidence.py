@@ -61,14 +61,14 @@ class Suspicion(StrEnum):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class DiskEvidence:
     """Everything that speaks against a device, the strongest first, and what follows from it."""
 
     suspicion: Suspicion
     reasons: tuple[Statement, ...]
 
 
-def evidence_against(member: Member, survey: Survey) -> Evidence:
+def evidence_against(member: Member, survey: Survey) -> DiskEvidence:
     """What its pool, its disk and its neighbours say."""
     said, codes = survey.said, codes_of(member, survey.said)
     about_pool = tuple(_by_pool(member))
@@ -76,14 +76,14 @@ def evidence_against(member: Member, survey: Survey) -> Evidence:
     neighbours = _neighbours_in_trouble(member, survey)
     reasons = (*about_pool, *about_disk)
     if codes & FAILING:
-        return Evidence(Suspicion.SURE, reasons)
+        return DiskEvidence(Suspicion.SURE, reasons)
     if reasons and not codes & MEDIA and (neighbours or CABLE in codes):
-        return Evidence(Suspicion.CABLE, (*reasons, *neighbours))
+        return DiskEvidence(Suspicion.CABLE, (*reasons, *neighbours))
     if member.leaf.state == OFFLINE and not codes & MEDIA and not member.leaf.errors:
-        return Evidence(Suspicion.OFFLINE, reasons)
+        return DiskEvidence(Suspicion.OFFLINE, reasons)
     if codes & MEDIA and (member.leaf.errors or not member.works):
-        return Evidence(Suspicion.SURE, reasons)
-    return Evidence(Suspicion.LIKELY if reasons else Suspicion.HEALTHY, reasons)
+        return DiskEvidence(Suspicion.SURE, reasons)
+    return DiskEvidence(Suspicion.LIKELY if reasons else Suspicion.HEALTHY, reasons)
 
 
 def troubled(survey: Survey) -> tuple[Member, ...]:

@@ -9,7 +9,7 @@ from nasadvisor.domain.health.replacement.evidence import (
     FAILING,
     MEDIA,
     UNREADABLE,
-    Evidence,
+    DiskEvidence,
     Survey,
     Suspicion,
     codes_of,
@@ -51,7 +51,7 @@ def redundancy_of(member: Member) -> Redundancy:
     return Redundancy(top.parity - missing, top.parity - missing - works_alone)
 
 
-def holds(member: Member, evidence: Evidence, survey: Survey) -> tuple[Refused, ...]:
+def holds(member: Member, evidence: DiskEvidence, survey: Survey) -> tuple[Refused, ...]:
     """Everything that is in the way now, with what to do first."""
     pool = member.pool
     found: list[Refused] = []

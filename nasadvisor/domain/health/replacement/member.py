@@ -19,7 +19,7 @@ _CONTROLLER: Final = re.compile(r"/dev/disk/by-path/(pci-.+?)-(?:ata|sas|scsi)-"
 Place = tuple[Disk, Partition | None]
 
 
-class Identity(StrEnum):
+class MemberIdentity(StrEnum):
     """How sure it is that this disk is that device of the pool."""
 
     AGREES = "agrees"  # the label has the guid, and the pool's path leads there
@@ -40,7 +40,7 @@ class Member:
     top: Vdev
     part: Vdev
     leaf: Vdev
-    identity: Identity
+    identity: MemberIdentity
     disk: Disk | None = None
     partition: Partition | None = None
 
@@ -59,15 +59,15 @@ class Member:
 
 
 _DOUBTS: Final = {
-    Identity.MOVED: _(
+    MemberIdentity.MOVED: _(
         "The name {path}, under which pool {pool} knows it, now leads to another device. Only the label with guid "
         "{guid} counts."
     ),
-    Identity.TWINS: _(
+    MemberIdentity.TWINS: _(
         "More than one disk has this serial number or a label with guid {guid}. Find the right one by its slot, and "
         "pull none before only one is left that can be meant."
     ),
-    Identity.ABSENT: _(
+    MemberIdentity.ABSENT: _(
         "The host shows no disk with guid {guid}. Read the labels of the disks in the rack: it is one whose serial "
         "number `lsblk -d -o NAME,MODEL,SERIAL,WWN,SIZE` does not list."
     ),
@@ -130,23 +130,23 @@ class _Names:
         disk, partition = place or (None, None)
         return Member(pool, vdev_class, top, part, leaf, identity, disk, partition)
 
-    def _identify(self, leaf: Vdev) -> tuple[Identity, Place | None]:
+    def _identify(self, leaf: Vdev) -> tuple[MemberIdentity, Place | None]:
         """The label counts before the path: a path leads to whatever is there today."""
         labelled = self._by_label.get(leaf.guid, [])
         named = self._by_path.get(leaf.path)
         if len({disk.key for disk, _part in labelled}) > 1:
-            return Identity.TWINS, None
+            return MemberIdentity.TWINS, None
         if labelled:
-            place, identity = labelled[0], Identity.AGREES
+            place, identity = labelled[0], MemberIdentity.AGREES
             if named and named[0].key != place[0].key:
-                identity = Identity.MOVED
+                identity = MemberIdentity.MOVED
         elif named and leaf.is_open:
             if (named[1] or named[0]).zfs_label:
-                return Identity.MOVED, None
-            place, identity = named, Identity.UNLABELLED
+                return MemberIdentity.MOVED, None
+            place, identity = named, MemberIdentity.UNLABELLED
         else:
-            return Identity.ABSENT, None
-        return (Identity.TWINS, None) if self._has_twin(place[0]) else (identity, place)
+            return MemberIdentity.ABSENT, None
+        return (MemberIdentity.TWINS, None) if self._has_twin(place[0]) else (identity, place)
 
     def _has_twin(self, disk: Disk) -> bool:
         """Whether another disk has the same serial number; namespaces of one SSD are one piece of hardware."""

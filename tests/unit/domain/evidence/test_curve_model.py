@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.evidence.curve_cache import ArcModel, Passes, Reach, RingModel
+from nasadvisor.domain.evidence.curve_cache import ArcModel, FeedReach, Passes, RingModel
 from nasadvisor.domain.evidence.curve_distances import SPACE, BlockRead
 from nasadvisor.domain.evidence.curve_model import CacheRules, CurveModel, round_sizes, scattered
 from nasadvisor.domain.units import DAY_S, GIB, MIB, TIB
@@ -245,7 +245,7 @@ def test_what_is_dropped_next_is_within_reach_first_of_what_was_read_often() -> 
 def test_a_block_stays_within_reach_as_long_as_the_rest_of_it_takes_to_be_dropped() -> None:
     """One block is dropped between two looks and half of one lies within reach: each for every other look."""
     arc = ArcModel(4 * BLOCK)
-    reach, named = Reach(arc, feeds_ahead=False), 0
+    reach, named = FeedReach(arc, feeds_ahead=False), 0
     for block in range(1, 1005):
         arc.read(block, BLOCK)
         named += len(reach.look(0.5 * BLOCK, (block % 2) * 0.9))

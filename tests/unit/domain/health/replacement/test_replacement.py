@@ -7,7 +7,7 @@ import pytest
 
 from nasadvisor.domain.health.replacement.advice import Replacement, progress_of, replacement_of
 from nasadvisor.domain.health.replacement.evidence import Said, Suspicion, survey_of, troubled
-from nasadvisor.domain.health.replacement.member import Identity, member_with, members_of, members_on
+from nasadvisor.domain.health.replacement.member import MemberIdentity, member_with, members_of, members_on
 from nasadvisor.domain.storage.inventory import Bus, Hold, HoldKind, Inventory, ScanProgress
 from nasadvisor.domain.units import GIB, MIB, TIB
 from tests.unit.domain.health.replacement.rack import SIZE, disk, group, held, leaf, pool, rack, said
@@ -37,7 +37,7 @@ def mirror(state: str = "ONLINE", **counters: int) -> Inventory:
 def test_a_failed_side_of_a_mirror_is_replaced_by_guid_and_by_id_with_the_ashift_of_the_vdev() -> None:
     found = about(1, mirror("FAULTED", read_errors=5))
     assert typed(found) == [f"zpool replace -o ashift=12 tank 1001 {disk(9).path}"]
-    assert (codes(found), found.member.identity, found.redundancy.now) == ([], Identity.AGREES, 0)
+    assert (codes(found), found.member.identity, found.redundancy.now) == ([], MemberIdentity.AGREES, 0)
     assert found.locate == f"ledctl locate={disk(1).path}"
 
 
@@ -115,7 +115,7 @@ def test_a_disk_that_was_unplugged_is_put_back_before_it_is_replaced() -> None:
     absent = rack(pool(group("mirror", leaf(1, "UNAVAIL"), leaf(2))), disk(9), without=frozenset({"1001"}))
     found = about(1, absent)
     assert [command.split()[1] for command in typed(found)] == ["replace"]
-    assert (found.member.identity, found.locate) == (Identity.ABSENT, "")
+    assert (found.member.identity, found.locate) == (MemberIdentity.ABSENT, "")
     assert found.member.doubt
 
 
@@ -209,7 +209,7 @@ def test_a_name_that_moved_is_said_and_the_label_counts() -> None:
         disks=(replace(first, partitions=(part,)), second, replace(free, links=(*free.links, path))),
     )
     found = about(1, moved)
-    assert (found.member.identity, found.member.disk) == (Identity.MOVED, moved.disks[0])
+    assert (found.member.identity, found.member.disk) == (MemberIdentity.MOVED, moved.disks[0])
     assert found.member.doubt
 
 
@@ -217,7 +217,7 @@ def test_of_a_working_disk_whose_name_leads_to_another_label_nothing_is_certain(
     inventory = mirror()
     other = replace(inventory, disks=(held(disk(1), "4711"), *inventory.disks[1:]))
     found = about(1, other)
-    assert (found.member.identity, found.member.disk, found.locate) == (Identity.MOVED, None, "")
+    assert (found.member.identity, found.member.disk, found.locate) == (MemberIdentity.MOVED, None, "")
     assert codes(found) == ["replace-not-certain"]
 
 
@@ -225,7 +225,7 @@ def test_twin_serials_are_said_and_no_disk_is_named() -> None:
     inventory = mirror()
     twin = disk(9, serial="ZM0001")
     found = about(1, replace(inventory, disks=(*inventory.disks[:2], twin)))
-    assert (found.member.identity, found.member.disk) == (Identity.TWINS, None)
+    assert (found.member.identity, found.member.disk) == (MemberIdentity.TWINS, None)
     assert codes(found) == ["replace-not-certain"]
 
 
@@ -233,7 +233,7 @@ def test_a_copy_of_a_disk_is_a_twin() -> None:
     inventory = mirror()
     copy = held(disk(8), "1001")
     found = about(1, replace(inventory, disks=(*inventory.disks, copy)))
-    assert (found.member.identity, found.member.disk) == (Identity.TWINS, None)
+    assert (found.member.identity, found.member.disk) == (MemberIdentity.TWINS, None)
 
 
 def test_of_the_free_disks_the_smallest_that_fits_is_taken_and_the_others_say_why_not() -> None:
