@@ -64,6 +64,13 @@ def in_an_empty_table(machine: LoopMachine, ssd: LoopDisk) -> None:
     fill(ssd, 100 * MIB, 200 * MIB)
 
 
+def beside_a_partition(machine: LoopMachine, ssd: LoopDisk) -> None:
+    """A partition was deleted, or made shorter; its neighbour is in use."""
+    machine.sgdisk(ssd, "--new=1:0:+80M")
+    machine.mkfs(ssd.part_node(1))
+    fill(ssd, 100 * MIB, 200 * MIB)
+
+
 def trimmed(machine: LoopMachine, ssd: LoopDisk) -> None:
     at_random(machine, ssd)
     tool("blkdiscard", str(ssd.node))
@@ -94,6 +101,8 @@ def disk_of(bench: Bench, ssd: LoopDisk) -> Disk:
         (of_a_cleared_file_system, 512),
         (in_an_empty_table, 512),
         (in_an_empty_table, 4096),
+        (beside_a_partition, 512),
+        (beside_a_partition, 4096),
     ],
 )
 def test_it_is_told_and_erased_with_a_plan_that_says_so_and_proposed_to_nobody(
@@ -105,7 +114,7 @@ def test_it_is_told_and_erased_with_a_plan_that_says_so_and_proposed_to_nobody(
     disk = disk_of(bench, ssd)
     assert disk.unrecognised_at is not None
     assert not is_free_ssd(disk)
-    plan = bench.plan(log_and_cache(ssd))
+    plan = bench.plan(log_and_cache(ssd, use_free_extents=bool(disk.partitions)))
     assert [step.unrecognised_at for step in plan.erasures] == [disk.unrecognised_at]
     told_before = {finding.code: finding for finding in warnings_for(plan, bench.inventory())}
     assert told_before["unrecognised-data"].level is Level.CRITICAL

@@ -89,8 +89,8 @@ class DeviceScan:
 
     `headers` are those of partition tables, sound ones, on a disk that seems to have none. `waiting` are datasets with
     writes in a log that is to be removed, which OpenZFS cannot write out as they are. `autoexpand` is that property of
-    the pool, read for steps on a cache that stays. `unrecognised_at` is where data begin that no tool recognises, on a
-    disk without partitions that is to be given slices.
+    the pool, read for steps on a cache that stays. `unrecognised_at` is where data begin that no tool recognises, in
+    the free space of a disk that is to be given slices.
     """
 
     signatures: tuple[Signature, ...] = ()

@@ -46,16 +46,13 @@ from nasadvisor.domain.change.refusals import (
     TooSmall,
 )
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.storage.gaps import Extent, free_extents, free_number
+from nasadvisor.domain.storage.gaps import MIN_SLICE_BYTES, Extent, free_extents, free_number
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
 from nasadvisor.domain.storage.logs import find_log_side, log_mirror_of, new_side_bytes, without_log_side, without_logs
 from nasadvisor.domain.storage.names import PLAN_ID, UUID
-from nasadvisor.domain.units import MIB, align_down, align_up
+from nasadvisor.domain.units import align_down, align_up
 
 Preparation = CreateTable | SaveTable | CreateSlice
-
-MIN_SLICE_BYTES = 64 * MIB
-"""SPA_MINDEVSIZE, include/sys/vdev_impl.h: OpenZFS refuses anything smaller."""
 
 MAX_RESERVE_PERCENT = 90
 

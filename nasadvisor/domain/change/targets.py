@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.checks import ASHIFTS, can_use_disk
-from nasadvisor.domain.change.plan import MIN_SLICE_BYTES, room_on
+from nasadvisor.domain.change.plan import room_on
 from nasadvisor.domain.change.refusals import DiskHeld, SectorTooLarge, TooSmall
 from nasadvisor.domain.statements import Allowed, Answer, Refused
+from nasadvisor.domain.storage.gaps import MIN_SLICE_BYTES
 from nasadvisor.domain.storage.inventory import Disk, Host, Pool
 
 

@@ -71,7 +71,8 @@ def _free_space_overwritten() -> Finding:
         _(
             "Data in the unpartitioned space of the SSDs is overwritten. Right before that, the disk itself is "
             "searched for anything that libblkid recognises: where each slice begins, at every MiB of its first GiB "
-            "and in 1,024 places of the rest. Anything that begins elsewhere is not seen."
+            "and in 1,024 places of the rest. Other data is searched for at both ends of the free space and in 64 "
+            "places in between. Anything elsewhere is not seen."
         ),
         {},
         Level.INFO,

@@ -284,8 +284,9 @@ def _about_disk(disk: Disk) -> Iterator[Finding]:
             Level.CRITICAL,
             explanation=_(
                 "An encrypted volume without a header (VeraCrypt, plain dm-crypt), a raw database and the remains of "
-                "a pool whose labels were cleared all look like this and cannot be distinguished. The first and the "
-                "last MiB and 64 places in between are read. A place with one repeated byte counts as empty."
+                "a pool whose labels were cleared all look like this and cannot be distinguished; so do files of a "
+                "deleted partition. The first and the last MiB of the free space and 64 places in between are read. "
+                "A place with one repeated byte counts as empty."
             ),
         )
     yield from _about_hardware(disk)

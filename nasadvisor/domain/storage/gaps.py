@@ -7,6 +7,9 @@ from typing import Final
 from nasadvisor.domain.storage.inventory import Disk, Partition
 from nasadvisor.domain.units import MIB, align_down, align_up
 
+MIN_SLICE_BYTES: Final = 64 * MIB
+"""SPA_MINDEVSIZE, include/sys/vdev_impl.h: OpenZFS refuses anything smaller."""
+
 MAX_AREA_BYTES: Final = 4 * MIB
 """[policy] No table made for the disk that it is on needs more before the first or after the last usable sector: tools
 align to 1 MiB, and 128 entries of 128 bytes need 16 KiB. One that was copied from a disk of another size seems to."""

@@ -149,8 +149,8 @@ class Disk:
     `usable_end_bytes` bound the area for partitions: from the table where there is one, else where sgdisk would put it.
     `slot` is None where the machine does not tell. `network` says by what a disk of another machine is reached
     ("iSCSI"), "" for one inside this one. `place` is where it is plugged in, "" where its identity tells it from all
-    others here. `unrecognised_at` is where data begin that no tool recognises, on an SSD on which nothing else is; None
-    where none were found or nobody looked.
+    others here. `unrecognised_at` is where data begin that no tool recognises, in the free space of an SSD; None where
+    none were found or nobody looked.
     """
 
     identity: DiskIdentity

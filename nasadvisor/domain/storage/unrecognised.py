@@ -1,12 +1,14 @@
 """Data that no tool recognises: an encrypted volume without a header, a raw database, what a cleared pool left behind.
 
 They are told from emptiness only by being something else than one byte over and over, as an SSD reads that was never
-written, erased or trimmed. So a disk that would be blank is looked at in a few places.
+written, erased or trimmed. So the free space of a disk is looked at in a few places.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
+from nasadvisor.domain.storage.gaps import MIN_SLICE_BYTES, free_extents
 from nasadvisor.domain.storage.inventory import Disk, TableKind
 from nasadvisor.domain.units import KIB, MIB, align_down, align_up
 
@@ -14,8 +16,8 @@ BLOCK_BYTES: Final = 4 * KIB
 """What is looked at as one: it is empty, or data."""
 
 PLACES: Final = 64
-"""[policy] How many blocks are read between the first and the last MiB: of what fills a sixteenth of an SSD in one go,
-four are read."""
+"""[policy] How many blocks are read between the first and the last MiB of a free extent: of what fills a sixteenth of
+it in one go, four are read."""
 
 
 @dataclass(frozen=True)
@@ -26,18 +28,26 @@ class Stretch:
     size_bytes: int
 
 
-def is_unused(disk: Disk) -> bool:
-    """Whether nothing that can be recognised is on a disk, so that it is blank unless it holds other data."""
-    return not disk.all_holds and not disk.partitions and disk.table is not TableKind.OTHER
+def has_free_space(disk: Disk) -> bool:
+    """Whether a slice may go to this disk: nothing holds it as a whole, and its partition table, if any, is a GPT."""
+    return not disk.holds and disk.table is not TableKind.OTHER
 
 
 def stretches_to_read(disk: Disk) -> tuple[Stretch, ...]:
-    """Where an unused disk is looked at, ascending: not where partition tables are, whose remains harm nobody."""
-    start, end = disk.usable_start_bytes, disk.usable_end_bytes
-    edge = min(MIB, end - start)
+    """Where a disk is looked at, ascending: not where partition tables are, whose remains harm nobody, nor in
+    partitions, which stay as they are."""
+    if not disk.partitions:
+        return _stretches_in(disk.usable_start_bytes, disk.usable_end_bytes)
+    extents = (extent for extent in free_extents(disk) if extent.size_bytes >= MIN_SLICE_BYTES)
+    return tuple(chain.from_iterable(_stretches_in(extent.start_bytes, extent.end_bytes) for extent in extents))
+
+
+def _stretches_in(start_bytes: int, end_bytes: int) -> tuple[Stretch, ...]:
+    edge = min(MIB, end_bytes - start_bytes)
     if edge <= 0:
         return ()
-    return (Stretch(start, edge), *_blocks_between(start + edge, end - edge), Stretch(end - edge, edge))
+    between = _blocks_between(start_bytes + edge, end_bytes - edge)
+    return (Stretch(start_bytes, edge), *between, Stretch(end_bytes - edge, edge))
 
 
 def _blocks_between(start_bytes: int, end_bytes: int) -> tuple[Stretch, ...]:

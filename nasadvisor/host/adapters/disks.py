@@ -23,7 +23,7 @@ from nasadvisor.domain.storage.gpt import (
 from nasadvisor.domain.storage.identity import DiskIdentity, is_made_up
 from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Partition, Pool, TableKind
 from nasadvisor.domain.storage.names import is_disk_name
-from nasadvisor.domain.storage.unrecognised import is_unused
+from nasadvisor.domain.storage.unrecognised import has_free_space
 from nasadvisor.host.adapters.holds import (
     EXAMINE_AGAIN,
     Surroundings,
@@ -89,7 +89,7 @@ class HostDisks:
         return tuple(replace(disk, slot=slot_of(self._sys, disk.kernel_name)) for disk in found)
 
     def _with_area(self, disk: Disk) -> Disk:
-        """Look at the partition table on a disk that may have room for slices, and for data on an SSD that seems blank.
+        """Look at the partition table on a disk that may have room for slices, and the free space of an SSD.
 
         Hard disks in use or blank get no look: they might be asleep. Whoever plans on a blank one all the same has it
         looked at before anything is written.
@@ -100,7 +100,7 @@ class HostDisks:
         try:
             with _opened(self._dev / disk.kernel_name) as read_at:
                 disk = with_table(disk, read_at)
-                is_looked_at = is_unused(disk) and not disk.rotational
+                is_looked_at = has_free_space(disk) and not disk.rotational
                 return replace(disk, unrecognised_at=find_unrecognised(disk, read_at)) if is_looked_at else disk
         except PermissionError:
             return disk  # not root: the standard area is shown, and nothing can be changed anyway

@@ -130,7 +130,7 @@ ReadAt = Callable[[int, int], bytes]
 
 
 def find_unrecognised(disk: Disk, read_at: ReadAt) -> int | None:
-    """Where such data begin on a disk on which nothing is recognised; None where all that is read is empty."""
+    """Where such data begin in the free space of a disk; None where all that is read is empty."""
     for stretch in stretches_to_read(disk):
         found = first_data(read_at(stretch.start_bytes, stretch.size_bytes), stretch.start_bytes)
         if found is not None:

@@ -123,9 +123,7 @@ def _on_whole(descriptor: int, path: str) -> tuple[Signature, ...]:
 
 
 def _unrecognised(descriptor: int, disk: Disk, path: str) -> int | None:
-    """Where data begin on a disk that has no partitions; beside partitions something else is asked, place by place."""
-    if disk.partitions:
-        return None
+    """Where data begin in the free space of a disk that no tool recognises."""
     return find_unrecognised(disk, lambda offset, length: read_all(descriptor, length, offset, path))
 
 

@@ -380,6 +380,8 @@ def ErasureNotAgreed(disk: Disk, offset_bytes: int) -> Refused:
     one repeated byte counts as data. Only a plan that says so erases this data. A hard disk may be asleep and is read
     only right before the first write to it, so no plan can say so of a hard disk.
     """
+    if disk.partitions:
+        return FreeSpaceErasureNotAgreed(disk, offset_bytes)
     return Refused(
         "erasure-not-agreed",
         _(
@@ -388,6 +390,21 @@ def ErasureNotAgreed(disk: Disk, offset_bytes: int) -> Refused:
             "{path}` overwrites this one, which can take several hours."
         ),
         {"disk": disk.label, "path": disk.path, "offset": str(offset_bytes)},
+    )
+
+
+def FreeSpaceErasureNotAgreed(disk: Disk, offset_bytes: int) -> Refused:
+    """The free space beside partitions can hold the files of a deleted partition. No command is named: one that clears
+    the disk would erase its partitions too.
+    """
+    return Refused(
+        "erasure-not-agreed",
+        _(
+            "{disk} holds data in its free space that no tool here recognises, first at byte {offset}, and erasing it "
+            "was not authorised. Nothing was written. Choose another disk; on an SSD, a new plan names the data and "
+            "asks before it is erased."
+        ),
+        {"disk": disk.label, "offset": str(offset_bytes)},
     )
 
 

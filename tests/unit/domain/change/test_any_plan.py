@@ -20,11 +20,11 @@ from nasadvisor.domain.change.actions import (
 )
 from nasadvisor.domain.change.checks import can
 from nasadvisor.domain.change.consequences import losses_of
-from nasadvisor.domain.change.plan import MIN_SLICE_BYTES, Plan, PlanIds, PlanRefused, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, make_plan
 from nasadvisor.domain.change.undo import undo_preview
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Allowed
-from nasadvisor.domain.storage.gaps import free_extents
+from nasadvisor.domain.storage.gaps import MIN_SLICE_BYTES, free_extents
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.builders import Example, ids_for, inventories, requests, wild_requests

@@ -58,7 +58,7 @@ from tests.unit.domain.builders import (
     tank_of,
 )
 from tests.unit.domain.change.sectors import SIZE_BYTES, put, recording
-from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_disk, with_pool
+from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
 
 SGDISK = recording()
 _IDENTITY = replace(disk_of(home_server(), NVME1).identity, size_bytes=SIZE_BYTES)
@@ -212,6 +212,14 @@ def test_data_that_nobody_recognises_are_erased_only_where_the_plan_says_so(step
     assert asked(replace(step, unrecognised_at=5 * MIB), found, None) is None
     assert asked(replace(step, unrecognised_at=5 * MIB), DeviceScan(table=area), None) is None, "gone by now"
     assert asked(step, DeviceScan(table=area, unrecognised_at=0), None) == no.ErasureNotAgreed(DISK, 0)
+
+
+def test_beside_partitions_no_command_is_named_that_writes_on_the_whole_disk() -> None:
+    shared = replace(DISK, partitions=disk_of(home_server(), SHARED_SSD).partitions)
+    alone, beside = no.ErasureNotAgreed(DISK, 0), no.ErasureNotAgreed(shared, 0)
+    assert alone.code == beside.code
+    assert "`" in str(alone)
+    assert "`" not in str(beside)
 
 
 @pytest.mark.parametrize("step", [CREATE, SAVE])

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.change.actions import Role
-from nasadvisor.domain.change.plan import MIN_SLICE_BYTES
 from nasadvisor.domain.change.refusals import DiskHeld, SectorTooLarge, TooSmall
 from nasadvisor.domain.change.targets import can_be_target, can_have_slice
 from nasadvisor.domain.statements import Allowed, Answer
+from nasadvisor.domain.storage.gaps import MIN_SLICE_BYTES
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, TableKind
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import disk_of, tank_of

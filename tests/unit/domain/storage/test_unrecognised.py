@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import pytest
 
+from nasadvisor.domain.storage.gaps import MIN_SLICE_BYTES
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, TableKind
-from nasadvisor.domain.storage.unrecognised import first_data, is_unused, stretches_to_read
-from nasadvisor.domain.units import GIB, KIB, MIB, TIB
+from nasadvisor.domain.storage.unrecognised import first_data, has_free_space, stretches_to_read
+from nasadvisor.domain.units import GIB, KIB, MIB, TIB, align_down
 from tests.unit.domain.builders import disk_of
 from tests.unit.machines import NVME1, SHARED_SSD, home_server
 
@@ -60,6 +61,21 @@ def test_whole_blocks_between_the_ends_are_read_evenly_from_the_first_to_the_las
     assert all(start + MIB <= each.start_bytes and each.start_bytes + 4 * KIB <= end - MIB for each in middle)
 
 
+def test_beside_partitions_each_free_extent_that_takes_a_slice_is_read_and_no_partition() -> None:
+    first = replace(PART, start_bytes=MIB, size_bytes=100 * MIB)
+    second = replace(PART, number=2, start_bytes=first.end_bytes + MIN_SLICE_BYTES - MIB, size_bytes=GIB)
+    third = replace(PART, number=3, start_bytes=second.end_bytes + MIN_SLICE_BYTES, size_bytes=GIB)
+    disk = replace(sized(16 * GIB), table=TableKind.GPT, partitions=(first, second, third))
+    ends = (third.start_bytes, align_down(16 * GIB - TAIL))
+    starts = (second.end_bytes, third.end_bytes)
+    found = stretches_to_read(disk)
+    assert len(found) == 2 * 66
+    assert [each.start_bytes for each in found] == sorted(each.start_bytes for each in found)
+    for start, end, read in zip(starts, ends, (found[:66], found[66:]), strict=True):
+        assert (read[0].start_bytes, read[0].size_bytes) == (start, MIB)
+        assert (read[-1].start_bytes, read[-1].size_bytes) == (end - MIB, MIB)
+
+
 @pytest.mark.parametrize("usable", [3 * MIB // 2, 100 * KIB, 1])
 def test_a_small_disk_is_read_as_a_whole(usable: int) -> None:
     found = stretches_to_read(replace(DISK, usable_start_bytes=START, usable_end_bytes=START + usable))
@@ -93,14 +109,14 @@ def test_nothing_is_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("disk", "unused"),
+    ("disk", "may_go"),
     [
         (DISK, True),
         (replace(DISK, table=TableKind.GPT), True),
         (replace(DISK, table=TableKind.OTHER), False),
         (replace(DISK, holds=(Hold(HoldKind.SWAP, "x"),)), False),
-        (replace(DISK, table=TableKind.GPT, partitions=(PART,)), False),
+        (replace(DISK, table=TableKind.GPT, partitions=(PART,)), True),
     ],
 )
-def test_only_what_shows_nothing_is_looked_at(disk: Disk, unused: bool) -> None:
-    assert is_unused(disk) is unused
+def test_only_where_a_slice_may_go_is_looked_at(disk: Disk, may_go: bool) -> None:
+    assert has_free_space(disk) is may_go

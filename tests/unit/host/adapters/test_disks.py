@@ -504,7 +504,7 @@ class TestReading:
         assert HostDisks(tmp_path, tmp_path, tmp_path)._with_area(device).unrecognised_at is None
         assert HostDisks(tmp_path, tmp_path, tmp_path)._with_area(replace(device, rotational=True)).holds == ()
 
-    def test_what_is_held_or_has_partitions_is_not_looked_at(self, tmp_path: Path) -> None:
+    def test_what_is_held_is_not_looked_at(self, tmp_path: Path) -> None:
         held = only(disk("sda", ID_FS_TYPE="ext4", ID_FS_USAGE="filesystem"))
         (tmp_path / "sda").write_bytes(bytes(range(256)) * 8192)
         assert HostDisks(tmp_path, tmp_path, tmp_path)._with_area(held).unrecognised_at is None

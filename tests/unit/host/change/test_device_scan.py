@@ -166,6 +166,7 @@ def piece_on(key: str, number: int = 1) -> Slice:
 PATH = disk_of(machine(), NVME1).path
 PIECE, OTHER = piece_on(NVME1), piece_on(NVME2)
 READY = made(machine(), PIECE, OTHER)
+PIECE_END = PIECE.start_bytes + PIECE.size_bytes
 OWN = OwnTable(Area(bytes(1024), bytes(512)), Area(b"", b""), ())
 CREATE = CreateTable(NVME1, PATH, "t", HEAD, SIZE - TAIL)
 TABLE_STEPS: tuple[Step, ...] = (
@@ -249,9 +250,13 @@ def test_where_partition_tables_are_nothing_counts_as_data(stage: Stage) -> None
     assert stage.look(CREATE, machine()).unrecognised_at is None
 
 
-def test_beside_partitions_other_places_are_asked(stage: Stage) -> None:
-    stage.write(PATH, HEAD, b"x")
-    assert stage.look(TABLE_STEPS[1], READY).unrecognised_at is None
+@pytest.mark.parametrize(("at", "seen"), [(PIECE_END - 1, False), (PIECE_END, True)])
+def test_beside_partitions_the_free_space_is_asked(stage: Stage, at: int, seen: bool) -> None:
+    identity = replace(disk_of(machine(), NVME1).identity, size_bytes=GIB)
+    large = with_disk(made(machine(), PIECE), NVME1, identity=identity, usable_end_bytes=GIB - TAIL)
+    stage.write(PATH, GIB - 1, b"\0")
+    stage.write(PATH, at, b"x")
+    assert stage.look(TABLE_STEPS[1], large).unrecognised_at == (PIECE_END if seen else None)
 
 
 def test_a_disk_that_is_shorter_than_what_is_searched_is_searched_as_a_whole(stage: Stage) -> None:
