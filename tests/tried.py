@@ -78,6 +78,8 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/domain/evidence/metadata_size.py: zfs rewrite -r
         nasadvisor/domain/storage/known_bugs_table.py: zfs list -t snapshot
         nasadvisor/domain/storage/known_bugs_table.py: zfs set dedup=off DATASET
+        nasadvisor/domain/health/wear/savings.py: zfs set recordsize={size} {quoted}
+        nasadvisor/domain/health/wear/savings.py: zfs set relatime=on {quoted}
         nasadvisor/host/adapters/holds.py: udevadm trigger --subsystem-match=block && udevadm settle
         nasadvisor/host/adapters/udev.py: udevadm settle
         disk-not-empty: udevadm trigger {path} && udevadm settle
@@ -85,6 +87,9 @@ TRIED: Final[dict[str, str]] = {
         pool-not-understood: zpool status {pool}
         pool-unreadable: zpool status {pool}
         vdev-size-unknown: zpool list -vHPpg {pool}
+    """,
+    "tests/integration/test_wear_bill.py::test_swap_on_a_volume_is_seen_and_ends_by_the_command_that_is_named": """
+        nasadvisor/domain/health/wear/savings.py: swapoff {path}
     """,
     f"{COMMANDS}::test_special_vdevs_are_made_by_the_command_that_is_named": """
         nasadvisor/domain/evidence/metadata_options.py: {command}
@@ -328,6 +333,7 @@ TRIED: Final[dict[str, str]] = {
     """,
     f"{OURS}::test_the_examples_of_the_help_run_as_they_stand": """
         nasadvisor/cli/main.py: nasadvisor advise tank
+        nasadvisor/domain/health/wear/savings.py: nasadvisor advise {pool}
         nasadvisor/cli/main.py: nasadvisor advise tank --seconds 600 --programs
         nasadvisor/cli/main.py: nasadvisor apply plan.json
         nasadvisor/cli/main.py: nasadvisor apply plan.json --trial 24h

@@ -19,6 +19,7 @@ MINUTES = {
     "test_bad_input": 2,
     "test_tracing_tells_who_waits_how_long_and_who_is_not_obeyed": 2,
     "test_plain_root": 2,
+    "test_wear_bill": 8,
 }
 """What takes longer than the others, as measured under emulation and beside other tests: a test, or each of a file."""
 

@@ -259,6 +259,8 @@ WORKS = (
     "echo 0 > /sys/module/zfs/parameters/zfs_dio_enabled",
     "echo 0 > /sys/module/zfs/parameters/zfs_dmu_offset_next_sync",
     "zfs set dedup=off tank",
+    "zfs set recordsize=16K tank",
+    "zfs set relatime=on tank",
     "systemctl enable --now zfs-scrub-monthly@tank.timer",
     "systemctl is-active zfs-scrub-monthly@tank.timer",
 )

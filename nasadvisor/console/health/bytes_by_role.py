@@ -1,7 +1,8 @@
 """By whom each SSD is written: hours of its pools' samples added up to days, and what came of the last weeks.
 
 The kernel counts for every partition, so a slice's writing is known by itself; what it counts for the whole drive
-beyond that is somebody else's.
+beyond that is somebody else's. Within a pool it is laid to datasets hour by hour (`wear.laid`), and kept as lines of
+the day for as long as a bill looks back.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F, Max, Sum
+from django.db.models import F, Max, QuerySet, Sum
 from django.utils import timezone
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool
@@ -23,8 +24,18 @@ from nasadvisor.console.health.models import StoredDisk, WrittenDay
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.health.traffic_findings import pool_traffic, traffic_findings
-from nasadvisor.domain.health.wear.forecast import Spread
-from nasadvisor.domain.health.wear.roles import UNATTRIBUTED, Attribution, RoleBytes, RoleShare, attribute
+from nasadvisor.domain.health.wear.bill import (
+    COUNTS,
+    DATA,
+    ROLES,
+    UNATTRIBUTED,
+    BillLine,
+    Payee,
+    WearBill,
+    added_up,
+    bill_of,
+)
+from nasadvisor.domain.health.wear.laid import laid
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory, Pool, VdevClass
 from nasadvisor.domain.units import DAY_S
@@ -41,8 +52,15 @@ KEPT: Final = timedelta(days=2 * 365)
 
 COLUMN_OF_CLASS: Final = {VdevClass.LOG: "log_bytes", VdevClass.CACHE: "cache_bytes"}
 POOL_COLUMN, DRIVE_COLUMN, SECONDS = "pool_bytes", "drive_bytes", "seconds"
-ROLE_OF_COLUMN: Final = {"log_bytes": "log", "cache_bytes": "cache", POOL_COLUMN: "data"}
+PAYEE_OF_COLUMN: Final = {"log_bytes": Payee.LOG, "cache_bytes": Payee.CACHE, POOL_COLUMN: Payee.UNDIVIDED}
+ROLE_OF_COLUMN: Final = {column: ROLES.get(payee, DATA) for column, payee in PAYEE_OF_COLUMN.items()}
 ORDER: Final = (*ROLE_OF_COLUMN.values(), UNATTRIBUTED)
+LINES_A_DAY: Final = 40
+"""[policy] Of so many writers a day the names are kept, the largest; the rest is in its role's column all the same."""
+
+LINES_KEPT: Final = LOOK_BACK + timedelta(days=5)
+"""A bill looks no further back: a year of lines would take more room than all else that is kept of a disk."""
+
 BAR: Final = 1000
 """The length of a bar, in the units of its view box."""
 
@@ -62,38 +80,30 @@ class LeafDrive:
 
 @dataclass(frozen=True)
 class Part:
-    """A role's piece of the bar: where it begins, and how long it is. `wear` is its part in the points of a year."""
+    """A role's piece of the bar: where it begins, and how long it is."""
 
-    share: RoleShare
+    role: str
+    share: float
     x: float
     width: float
-    bytes_per_day: int
-    wear: Spread | None
 
 
 @dataclass(frozen=True)
 class Written:
-    """What was written to one SSD within the seconds that were seen of the last weeks, and by which role."""
+    """What was written to one SSD within the seconds that were seen of the last weeks, and by whom."""
 
     seconds: float
-    attribution: Attribution
-    percent_per_year: Spread | None
+    bill: WearBill
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The roles' shares side by side on a bar, in their own order so that two drives can be compared."""
-        shares = sorted(self.attribution.shares, key=lambda share: ORDER.index(share.role))
-        begins = accumulate((share.share for share in shares), initial=0.0)
-        year = self.percent_per_year
+        counts = {role: count for role in ORDER if (count := self.bill.bytes_of(role))}
+        shares = {role: count / self.bill.total for role, count in counts.items()}
+        begins = accumulate(shares.values(), initial=0.0)
         return tuple(
-            Part(
-                share,
-                round(begin * BAR, 1),
-                round(share.share * BAR, 1),
-                round(share.bytes_written * DAY_S / self.seconds) if self.seconds else 0,
-                Spread(year.low * share.share, year.middle * share.share, year.high * share.share) if year else None,
-            )
-            for begin, share in zip(begins, shares, strict=False)
+            Part(role, share, round(begin * BAR, 1), round(share * BAR, 1))
+            for begin, (role, share) in zip(begins, shares.items(), strict=False)
         )
 
     @property
@@ -108,8 +118,11 @@ class Written:
 
     def bytes_per_day(self, role: str) -> int | None:
         """What one role writes a day; None if that is not known yet."""
-        found = sum(share.bytes_written for share in self.attribution.shares if share.role == role)
-        return round(found * DAY_S / self.seconds) if self.is_enough else None
+        return self.a_day(self.bill.bytes_of(role)) if self.is_enough else None
+
+    def a_day(self, count: int) -> int:
+        """So many bytes of the whole time are so many a day."""
+        return round(count * DAY_S / self.seconds) if self.seconds else 0
 
 
 def add_hours(series: SampledPool, hours: Iterable[Sample]) -> None:
@@ -120,44 +133,78 @@ def add_hours(series: SampledPool, hours: Iterable[Sample]) -> None:
     inventory = series.node.inventory
     slices = _slices(inventory, series.guid) if inventory else {}
     drives = {leaf.disk: slices[leaf.guid] for leaf in series.facts.leaves if leaf.disk and leaf.guid in slices}
+    pool = next((each for each in inventory.pools if each.guid == series.guid), None) if inventory else None
     sums: dict[tuple[int, datetime, date], Counter[str]] = {}
+    lines: dict[tuple[int, datetime, date], list[BillLine]] = {}
     for hour in hours if slices else ():
         began = datetime.fromtimestamp(hour.at - HOUR_S, UTC)
         day = timezone.localtime(began).date()
         for part, column, count in _parts(hour, slices, drives):
             if part.segment_at <= began:
                 sums.setdefault((part.disk_pk, part.segment_at, day), Counter())[column] += count
+        for guid, found in laid(hour, series.facts, pool).items() if pool else ():
+            if guid in slices and slices[guid].segment_at <= began:
+                lines.setdefault((slices[guid].disk_pk, slices[guid].segment_at, day), []).extend(found)
     for (disk_pk, segment_at, day), counts in sums.items():
         row, _ = WrittenDay.objects.get_or_create(disk_id=disk_pk, segment_at=segment_at, day=day)
-        WrittenDay.objects.filter(pk=row.pk).update(**{name: F(name) + count for name, count in counts.items()})
+        kept = WrittenDay.objects.select_for_update().get(pk=row.pk)
+        more = lines.get((disk_pk, segment_at, day), [])
+        changes: dict[str, Any] = {name: F(name) + count for name, count in counts.items()}
+        changes["lines"] = _packed(added_up([*_lines_in(kept.lines), *more])) if more else kept.lines
+        WrittenDay.objects.filter(pk=row.pk).update(**changes)
 
 
-def written_by_role(
-    disks: Iterable[StoredDisk], now: datetime, percent_per_year: Spread | None = None
-) -> Mapping[int, Written]:
+def _packed(lines: Iterable[BillLine]) -> list[list[Any]]:
+    named = [[line.kind.value, line.name, *(getattr(line, name) for name in COUNTS)] for line in lines]
+    return named[:LINES_A_DAY]
+
+
+def _lines_in(packed: Iterable[list[Any]]) -> list[BillLine]:
+    return [BillLine(Payee(kind), *rest) for kind, *rest in packed]
+
+
+def written_by_role(disks: Iterable[StoredDisk], now: datetime) -> dict[int, Written]:
     """By the disk's number, what its present roles wrote in the last weeks; one query for all of them."""
-    rows: Iterable[Mapping[str, Any]] = (
-        WrittenDay.objects.filter(
-            disk__in=[disk.pk for disk in disks],
-            segment_at=F("disk__role_since"),
-            day__gt=timezone.localtime(now).date() - LOOK_BACK,
-        )
-        .order_by()
-        .values("disk")
-        .annotate(**{f"all_{name}": Sum(name) for name in (*ROLE_OF_COLUMN, DRIVE_COLUMN, SECONDS)})
-    )
-    middle = percent_per_year.middle if percent_per_year else None
-    found = {}
-    for row in rows:
-        roles = [RoleBytes(role, row[f"all_{column}"]) for column, role in ROLE_OF_COLUMN.items()]
-        attribution = attribute(row[f"all_{DRIVE_COLUMN}"], [role for role in roles if role.bytes_written], middle)
-        found[row["disk"]] = Written(row[f"all_{SECONDS}"], attribution, percent_per_year)
-    return found
+    return {pk: Written(row[f"all_{SECONDS}"], _bill(row, ())) for pk, row in _sums(_recent(disks, now)).items()}
+
+
+def written_by_whom(disks: Iterable[StoredDisk], now: datetime) -> dict[int, Written]:
+    """The same with a line for each dataset that they wrote for."""
+    days = _recent(disks, now)
+    lines: dict[int, list[BillLine]] = {}
+    for pk, packed in days.values_list("disk", "lines"):
+        lines[pk] = [*added_up([*lines.get(pk, ()), *_lines_in(packed)])]
+    return {pk: Written(row[f"all_{SECONDS}"], _bill(row, lines.get(pk, ()))) for pk, row in _sums(days).items()}
+
+
+def _recent(disks: Iterable[StoredDisk], now: datetime) -> QuerySet[WrittenDay]:
+    """The days of the last weeks in the present role."""
+    return WrittenDay.objects.filter(
+        disk__in=[disk.pk for disk in disks],
+        segment_at=F("disk__role_since"),
+        day__gt=timezone.localtime(now).date() - LOOK_BACK,
+    ).order_by()
+
+
+def _sums(days: QuerySet[WrittenDay]) -> dict[int, Mapping[str, Any]]:
+    columns = (*ROLE_OF_COLUMN, DRIVE_COLUMN, SECONDS)
+    return {row["disk"]: row for row in days.values("disk").annotate(**{f"all_{name}": Sum(name) for name in columns})}
+
+
+def _bill(row: Mapping[str, Any], lines: Iterable[BillLine]) -> WearBill:
+    """The bill of one disk; what a column has beyond its lines was written before there were any, or by small ones."""
+    known = list(lines)
+    for column, payee in PAYEE_OF_COLUMN.items():
+        rest = row[f"all_{column}"] - sum(line.device_bytes for line in lines if line.role == ROLE_OF_COLUMN[column])
+        known.append(BillLine(payee, "", max(rest, 0)))
+    return bill_of(row[f"all_{DRIVE_COLUMN}"], known)
 
 
 def forget(now: datetime) -> None:
-    """Remove days that nobody looks at any more."""
-    WrittenDay.objects.filter(day__lt=timezone.localtime(now).date() - KEPT).delete()
+    """Remove days that nobody looks at any more, and lines that no bill has any more."""
+    today = timezone.localtime(now).date()
+    WrittenDay.objects.filter(day__lt=today - KEPT).delete()
+    WrittenDay.objects.filter(day__lt=today - LINES_KEPT).exclude(lines=[]).update(lines=[])
 
 
 def _slices(inventory: Inventory, pool_guid: str) -> dict[str, LeafDrive]:

@@ -241,12 +241,13 @@ class RatingForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = RatedEndurance
-        fields: ClassVar = ["terabytes", "erases", "write_amplification"]
+        fields: ClassVar = ["terabytes", "erases", "write_amplification", "price"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["terabytes"].widget.attrs |= {"min": "0.1", "step": "any"}
         self.fields["write_amplification"].widget.attrs |= {"min": "0.1", "step": "any"}
+        self.fields["price"].widget.attrs |= {"min": "0.01", "step": "any"}
 
     def clean(self) -> dict[str, Any]:
         """Only numbers above zero are ratings."""

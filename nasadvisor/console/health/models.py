@@ -208,6 +208,7 @@ class WrittenDay(models.Model):
     `log_bytes`, `cache_bytes` and `pool_bytes` are what the kernel counted for its slices of these classes (`pool` is
     every other class), `drive_bytes` what it counted for the whole drive, `seconds` how much of the day was seen.
     `segment_at` is `StoredDisk.role_since` of that time: what was written in another role says nothing about this one.
+    `lines` are those of the bill (`wear.bill.BillLine`), each a list of kind, name and counts; kept for some weeks.
     """
 
     disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="written_days", db_index=False)
@@ -218,6 +219,7 @@ class WrittenDay(models.Model):
     pool_bytes = models.BigIntegerField(default=0)
     drive_bytes = models.BigIntegerField(default=0)
     seconds = models.FloatField(default=0)
+    lines = models.JSONField(default=list)
 
     class Meta:
         ordering: ClassVar = ["day"]
@@ -233,7 +235,8 @@ class RatedEndurance(models.Model):
     """What the data sheet of a model promises, as somebody entered it: for every drive of that model and size.
 
     `terabytes` (decimal) may be written (TBW), or each cell erased `erases` times, where the drive writes
-    `write_amplification` bytes to its flash for each byte that it is given.
+    `write_amplification` bytes to its flash for each byte that it is given. `price` is what one costs, in whatever
+    currency.
     """
 
     model = models.CharField(max_length=200)
@@ -241,6 +244,7 @@ class RatedEndurance(models.Model):
     terabytes = models.FloatField(_("Terabytes written (TBW)"), null=True, blank=True)
     erases = models.PositiveIntegerField(_("Program/erase cycles"), null=True, blank=True)
     write_amplification = models.FloatField(_("Write amplification"), default=2.0)
+    price = models.FloatField(_("Price of one, in your currency"), null=True, blank=True)
     entered_by = models.CharField(max_length=253, default="", blank=True)
     entered_at = models.DateTimeField(default=timezone.now)
 

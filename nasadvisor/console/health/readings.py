@@ -19,6 +19,7 @@ from django.utils import timezone
 from nasadvisor.console.health.models import RawAnswer, ReadingMonth, SmartDay, StoredDisk
 from nasadvisor.domain.health.disk_findings import Growth
 from nasadvisor.domain.health.smart.attributes import SmartValue, smart_values
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import DocumentError, unpack
 from nasadvisor.stored.packing import DiskReading, pack_readings, unpack_readings
 
@@ -193,6 +194,14 @@ def _counts_before(taken: Mapping[int, datetime]) -> dict[int, dict[str, int]]:
     newest = {disk: pk for pk, disk, at in answers.values_list("pk", "disk", "taken_at") if at < taken[disk]}
     found = RawAnswer.objects.in_bulk(list(newest.values()))
     return {answer.disk_id: {each.key: each.raw for each in values_in(answer)} for answer in found.values()}
+
+
+def told_per_day(disk: StoredDisk, since: datetime) -> float | None:
+    """Bytes a day that the disk's own counter gained since; None where it has none, or too little was read."""
+    counted = [each for each in readings_of(disk, since) if each.bytes_written is not None]
+    days = (counted[-1].at - counted[0].at) / DAY_S if counted else 0.0
+    gained = (counted[-1].bytes_written or 0) - (counted[0].bytes_written or 0) if counted else 0
+    return gained / days if days >= 1 and gained >= 0 else None
 
 
 def newest_values(answers: QuerySet[RawAnswer]) -> tuple[SmartValue, ...]:

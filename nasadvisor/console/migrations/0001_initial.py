@@ -348,6 +348,7 @@ class Migration(migrations.Migration):
                 ("terabytes", models.FloatField(blank=True, null=True, verbose_name="Terabytes written (TBW)")),
                 ("erases", models.PositiveIntegerField(blank=True, null=True, verbose_name="Program/erase cycles")),
                 ("write_amplification", models.FloatField(default=2.0, verbose_name="Write amplification")),
+                ("price", models.FloatField(blank=True, null=True, verbose_name="Price of one, in your currency")),
                 ("entered_by", models.CharField(blank=True, default="", max_length=253)),
                 ("entered_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
@@ -903,6 +904,7 @@ class Migration(migrations.Migration):
                 ("pool_bytes", models.BigIntegerField(default=0)),
                 ("drive_bytes", models.BigIntegerField(default=0)),
                 ("seconds", models.FloatField(default=0)),
+                ("lines", models.JSONField(default=list)),
                 (
                     "disk",
                     models.ForeignKey(

@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.accounts.single_sign_on import why_no_password
 from nasadvisor.console.health.sweeps import KNOWN_WORDS
+from nasadvisor.console.health.wear_bill import payee_words
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.wording.badges import Badge, badge_of_state
 from nasadvisor.console.wording.explain import BLANKS, address_of
@@ -30,6 +31,7 @@ from nasadvisor.console.wording.statements import lead_from, localized, marked, 
 from nasadvisor.domain.change.actions import Argv
 from nasadvisor.domain.figures import milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import Guest, guest_of
+from nasadvisor.domain.health.wear.bill import BillLine, WearBill
 from nasadvisor.domain.health.wear.forecast import Spread, tbw_clock
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Bus, VdevClass
@@ -339,6 +341,18 @@ def of_rating(bytes_written: int | None, terabytes: float | None) -> str:
     if bytes_written is None or not terabytes:
         return ""
     return f"{number_format(round(tbw_clock(terabytes, bytes_written, None).used_percent))}\N{NO-BREAK SPACE}%"
+
+
+@register.filter
+def payee(line: BillLine) -> str:
+    """Whose a line of the bill of an SSD is."""
+    return payee_words(line)
+
+
+@register.filter
+def share_in(line: BillLine, bill: WearBill) -> str:
+    """A line's part of its bill in percent."""
+    return share(bill.share_of(line))
 
 
 @register.filter

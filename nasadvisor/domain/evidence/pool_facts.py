@@ -25,7 +25,9 @@ class Served(StrEnum):
 class DatasetFacts:
     """Properties of a file system or volume (zfsprops(7)). `block_bytes` is recordsize or volblocksize.
 
-    `used_bytes` is what it holds itself, without snapshots and children (usedbydataset).
+    `used_bytes` is what it holds itself, without snapshots and children (usedbydataset). `compress_ratio` is
+    refcompressratio, that of its own blocks. `keeps_access_times` is atime=on without relatime: each read of a file
+    changes its inode. `is_swap` is a volume that this host swaps to.
     """
 
     name: str
@@ -37,6 +39,10 @@ class DatasetFacts:
     primarycache: str = "all"
     used_bytes: int = 0
     served: Served = Served.NO
+    compress_ratio: float = 1.0
+    copies: int = 1
+    keeps_access_times: bool = False
+    is_swap: bool = False
 
     @property
     def cached(self) -> str:

@@ -35,12 +35,15 @@ from nasadvisor.host.adapters.counters import (
     size_of,
 )
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.adapters.procfs import Mount, parse_memory, parse_mountinfo, text_or_nothing, unescaped
+from nasadvisor.host.adapters.procfs import Mount, parse_memory, parse_mountinfo, read_swaps, text_or_nothing, unescaped
 from nasadvisor.host.adapters.zpool_questions import held_bytes
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, MachineUnreadable, OutputUnreadable
 from nasadvisor.host.storage.machine import Machine, Roots
 
 ZVOLS: Final = "/dev/zvol/"
+ZVOL_DEVICE: Final = "zd"
+LARGEST_RATIO: Final = 1e6
+"""Holes are not counted in a ratio, and no algorithm makes a record of 16 MiB smaller than a sector of 512."""
 
 TARGETS: Final = ("kernel/config/target/core/*/*/udev_path", "kernel/scst_tgt/devices/*/filename")
 """Below /sys: what LIO and SCST serve as disks, each a file with the path of the volume or image."""
@@ -97,7 +100,10 @@ REST_S: Final = 600.0
 """After `zpool iostat` hung: a new one every few seconds would only add to what hangs in the kernel."""
 
 ZFS_TIMEOUT_S: Final = 60.0
-COLUMNS: Final = "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache,usedbydataset"
+COLUMNS: Final = (
+    "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache,usedbydataset,"
+    "refcompressratio,copies,atime,relatime"
+)
 NO_VALUE: Final = "-"
 
 Vdevs = Mapping[str, tuple[VdevCounters, ...]]
@@ -218,10 +224,20 @@ def read_pool_facts(machine: Machine, pool: Pool, served: Mapping[str, Served], 
         guid=pool.guid,
         name=pool.name,
         read_at=machine.clock().isoformat(timespec="seconds"),
-        datasets=() if pool.suspended else read_dataset_facts(machine.runner, pool.name, served),
+        datasets=() if pool.suspended else _datasets_of(machine, pool.name, served),
         leaves=tuple(_leaves(pool, machine.roots.sys)),
         tunables=tunables,
     )
+
+
+def _datasets_of(machine: Machine, pool: str, served: Mapping[str, Served]) -> tuple[DatasetFacts, ...]:
+    found = read_dataset_facts(machine.runner, pool, served)
+    swaps = {Path(path).name for path in read_swaps(machine.roots.proc)}
+    if not any(name.startswith(ZVOL_DEVICE) for name in swaps):
+        return found
+    links = machine.roots.dev / "zvol"
+    devices = {each.name: (links / each.name.replace(" ", "+")).resolve().name for each in found if each.is_volume}
+    return tuple(replace(each, is_swap=devices.get(each.name) in swaps) for each in found)
 
 
 def read_dataset_facts(runner: Runner, pool: str, served: Mapping[str, Served]) -> tuple[DatasetFacts, ...]:
@@ -237,10 +253,25 @@ def read_dataset_facts(runner: Runner, pool: str, served: Mapping[str, Served]) 
 
 
 def _dataset(cells: list[str], served: Served) -> DatasetFacts:
-    name, kind, sync, logbias, recordsize, volblocksize, secondarycache, primarycache, used = cells
+    name, kind, sync, logbias, recordsize, volblocksize, secondarycache, primarycache, used = cells[:9]
+    ratio, copies, atime, relatime = cells[9:]
     block_bytes = _number(volblocksize if kind == "volume" else recordsize)
     caching = (secondarycache, primarycache)
-    return DatasetFacts(name, kind == "volume", sync, logbias, block_bytes, *caching, _number(used), served)
+    return DatasetFacts(
+        *(name, kind == "volume", sync, logbias, block_bytes, *caching, _number(used), served),
+        compress_ratio=_ratio(ratio),
+        copies=_number(copies) or 1,
+        keeps_access_times=(atime, relatime) == ("on", "off"),
+    )
+
+
+def _ratio(cell: str) -> float:
+    """ "1.53", or "1.53x" as releases before 2.0 print it."""
+    try:
+        found = float(cell.removesuffix("x"))
+    except ValueError:
+        raise OutputUnreadable("zfs list", f"{cell[:60]!r} is no ratio") from None
+    return found if 1 <= found < LARGEST_RATIO else 1.0
 
 
 def _number(cell: str) -> int:

@@ -17,7 +17,7 @@ from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.health.wear.forecast import Forecast
 from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
-from nasadvisor.domain.health.wear.roles import WhatIf, with_added
+from nasadvisor.domain.health.wear.what_if import WhatIf, with_added
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
 

@@ -20,9 +20,10 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import AlertStates, StoredAlert
 from nasadvisor.console.health.alerts.watch import take_up
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
-from nasadvisor.console.health.forecasts import with_ratings
+from nasadvisor.console.health.forecasts import rating_of, stored_forecast, with_ratings
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.readings import readings_of
+from nasadvisor.console.health.wear_bill import BillRow, DiskBill, bill_of_disk
 from nasadvisor.console.wording.explain import address_of
 
 ROOT = "api/v1/"
@@ -103,6 +104,44 @@ class WrittenOut(Schema):
     cache_bytes_per_day: int | None
     data_bytes_per_day: int | None
     other_bytes_per_day: int | None
+
+
+class BillLineOut(Schema):
+    """A writer of an SSD: a guest, dataset, log (of the one in `name`), cache, metadata, undivided or others.
+
+    `logical_bytes_per_day` are what programs wrote for it, `amplification` bytes on the pool's SSDs for each of them.
+    `percent_per_year` is its part of the wear, `years_without` how long the SSD lasts without it (null: longer than
+    anybody foretells, or unknown), `cost_per_year` its part of the price that was entered.
+    """
+
+    kind: str
+    name: str
+    share: float
+    bytes_per_day: int
+    logical_bytes_per_day: int
+    amplification: float | None
+    percent_per_year: float | None
+    years_without: float | None
+    cost_per_year: float | None
+
+
+class AdviceOut(Schema):
+    """What would save writes, at the most so many bytes a day and so many months; `sentence` is in English."""
+
+    code: str
+    sentence: str
+    bytes_per_day: int
+    months: float | None
+
+
+class BillOut(Schema):
+    """Who wears an SSD out: the lines add up to what the kernel counted for it in the last 30 days."""
+
+    disk_id: int
+    seconds: float
+    bytes_per_day: int
+    lines: list[BillLineOut]
+    advice: list[AdviceOut]
 
 
 class ReadingOut(Schema):
@@ -217,6 +256,48 @@ def written(request: HttpRequest) -> list[dict[str, object]]:
         }
         for pk, each in found.items()
     ]
+
+
+@api.get("/disks/{disk_id}/wear", response=_answers(BillOut, *NOT_ONE), summary="Who wears an SSD out")
+def wear(request: HttpRequest, disk_id: int) -> dict[str, object]:
+    """Its writers, the largest first; 404 until it was watched for a day in its present role."""
+    del request
+    disks = StoredDisk.objects.select_related("node").defer("node__inventory_document")
+    disk = get_object_or_404(disks, pk=disk_id)
+    kept, rating = stored_forecast(disk), rating_of(disk)
+    bill = bill_of_disk(disk, kept.forecast if kept else None, rating.price if rating else None, timezone.now())
+    if bill is None:
+        raise HttpError(HTTPStatus.NOT_FOUND, "Not watched for a day yet.")
+    return {
+        "disk_id": disk.pk,
+        "seconds": bill.written.seconds,
+        "bytes_per_day": bill.per_day,
+        "lines": [_line(row, bill) for row in bill.rows],
+        "advice": [
+            {
+                "code": each.statement.code,
+                "sentence": str(each.statement),
+                "bytes_per_day": each.bytes_per_day,
+                "months": each.months,
+            }
+            for each in bill.advice
+        ],
+    }
+
+
+def _line(row: BillRow, bill: DiskBill) -> dict[str, object]:
+    line = row.line
+    return {
+        "kind": line.kind.value,
+        "name": line.name,
+        "share": row.share,
+        "bytes_per_day": row.bytes_per_day,
+        "logical_bytes_per_day": bill.written.a_day(line.logical_bytes),
+        "amplification": line.amplification,
+        "percent_per_year": row.wear.middle if row.wear else None,
+        "years_without": row.years.middle if row.years else None,
+        "cost_per_year": row.cost,
+    }
 
 
 @api.get("/disks/{disk_id}/readings", response=_answers(list[ReadingOut], *NOT_ONE), summary="The readings of a disk")

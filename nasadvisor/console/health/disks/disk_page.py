@@ -20,20 +20,28 @@ from nasadvisor.console.fleet.current_host import current_node, show_here
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.disk_badges import badge_of
 from nasadvisor.console.health.alerts.models import AlertStates, StoredAlert
-from nasadvisor.console.health.bytes_by_role import LOOK_BACK, ORDER, ROLE_OF_COLUMN, written_by_role
+from nasadvisor.console.health.bytes_by_role import LOOK_BACK, ORDER, ROLE_OF_COLUMN
 from nasadvisor.console.health.disks.wear_chart import wear_chart, wear_points
 from nasadvisor.console.health.forecasts import RatingForm, clocks_of, rating_of, stored_forecast
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, WrittenDay
-from nasadvisor.console.health.readings import counts_of, newest_values, readings_of, temperatures_of, trends_of
+from nasadvisor.console.health.readings import (
+    counts_of,
+    newest_values,
+    readings_of,
+    temperatures_of,
+    told_per_day,
+    trends_of,
+)
+from nasadvisor.console.health.wear_bill import bill_of_disk
 from nasadvisor.console.storage.diagrams import draw_disk
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import hold_words, is_free, issue_of, reason_against, uses_of
 from nasadvisor.console.storage.pools import open_pools
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import in_wear
-from nasadvisor.domain.health.smart.attributes import SmartValue
+from nasadvisor.domain.health.smart.attributes import SmartValue, in_flash
 from nasadvisor.domain.health.sweep import exit_words
-from nasadvisor.domain.health.wear.roles import UNATTRIBUTED
+from nasadvisor.domain.health.wear.bill import UNATTRIBUTED
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import DAY_S
 
@@ -274,6 +282,7 @@ def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str
         "alerts": alerts.exclude(state=AlertStates.NEW, code__in=said_above)[:ROWS_SHOWN],
         "is_said_above": alerts.filter(state=AlertStates.NEW, code__in=said_above).exists(),
         "trends": trends,
+        "in_flash": in_flash(values, stored.bytes_written),
         "has_scale": any(trend.value.value is not None for trend in trends),
         "history": history_of(stored, values, request.GET, now),
         **_wear(stored, now),
@@ -289,13 +298,13 @@ def _wear(stored: StoredDisk, now: datetime) -> dict[str, Any]:
     fan = kept.fan if kept and kept.forecast.exhaustion else ()
     is_drawn = bool(points) and stored.is_solid_state is not False
     rating = rating_of(stored)
-    per_year = kept.forecast.percent_per_year if kept else None
     return {
         "has_wear": True,
         "forecast": kept.forecast if kept else None,
         "charts": [wear_chart(points, fan, now, width) for width in (WIDE, NARROW)] if is_drawn else [],
         "clocks": clocks_of(stored, rating, kept.forecast.bytes_per_day if kept else None, now),
         "rating_form": RatingForm(instance=rating),
-        "written": written_by_role([stored], now, per_year).get(stored.pk),
+        "bill": bill_of_disk(stored, kept.forecast if kept else None, rating.price if rating else None, now),
+        "told_per_day": told_per_day(stored, now - LOOK_BACK),
         "days": written_chart(stored.written_days.filter(segment_at=stored.role_since), timezone.localtime(now).date()),
     }

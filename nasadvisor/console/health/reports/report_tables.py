@@ -25,12 +25,14 @@ from nasadvisor.console.health.disks.wear_chart import WearChart, wear_chart, we
 from nasadvisor.console.health.forecasts import stored_forecast, with_ratings
 from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, StoredDisk
 from nasadvisor.console.health.readings import TREND, Temperatures, change_of, days_of, temperatures_of
+from nasadvisor.console.health.wear_bill import written_by_guests
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import PoolIssue, issues_by_key
 from nasadvisor.console.wording.badges import GOOD, WAITING, WARN, Badge, badge_of_state
 from nasadvisor.domain.health.smart.attributes import GROWN_DEFECTS, PENDING_DEFECTS
 from nasadvisor.domain.health.traffic_findings import Traffic
 from nasadvisor.domain.health.wear.forecast import Spread
+from nasadvisor.domain.health.wear.what_if import without
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Pool, Vdev, VdevClass
 from nasadvisor.stored.documents import DocumentError
@@ -151,11 +153,12 @@ def _in_use(
 
 def _side(disk: StoredDisk, role: str, now: datetime) -> SsdGain:
     kept = stored_forecast(disk)
-    written = written_by_role([disk], now, kept.forecast.percent_per_year if kept else None).get(disk.pk)
+    written = written_by_role([disk], now).get(disk.pk)
     if written is None or not written.is_enough:
         return SsdGain(disk.label, None, None)
-    part = next((each for each in written.parts if each.share.role == role), None)
-    return SsdGain(disk.label, written.bytes_per_day(role), part.wear if part else None)
+    part = next((each for each in written.parts if each.role == role), None)
+    gone = without(kept.forecast, role, part.share).added_percent_per_year if kept and part else None
+    return SsdGain(disk.label, written.bytes_per_day(role), -gone if gone else None)
 
 
 def _added(node: Node, pool: Pool, role: str) -> StoredRun | None:
@@ -237,7 +240,7 @@ def count_of_hard_disks(said: SaidByPools) -> int:
 def ssds(now: datetime, said: SaidByPools) -> list[Ssd]:
     """The SSDs of all hosts, those first that wear out first."""
     disks = list(with_ratings(_by_wear(_listed(said)).defer(*NOT_LISTED))[:LISTED])
-    written = written_by_role(disks, now)
+    written = written_by_guests(disks, now)
     return [Ssd(disk, look_of(disk, said.get((disk.node_id, disk.key))), written.get(disk.pk)) for disk in disks]
 
 

@@ -10,8 +10,10 @@ from itertools import islice
 from typing import Final
 
 from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, first_number, meaning
+from nasadvisor.domain.health.smart.power_loss import write_amplification
 from nasadvisor.domain.health.smart.report import PENDING_KEYS, grown_defects
 from nasadvisor.domain.health.smart.values import at, mapping, objects, text, whole
+from nasadvisor.domain.units import GIB, MIB
 
 GROWN_DEFECTS: Final = "grown_defects"
 PENDING_DEFECTS: Final = "pending_defects"
@@ -67,6 +69,21 @@ def reallocated(values: tuple[SmartValue, ...]) -> SmartValue | None:
     """Sectors or blocks that it has replaced."""
     of_sas = next((each for each in values if each.key == GROWN_DEFECTS), None)
     return of_sas or next(iter(meaning(values, REALLOCATED)), None)
+
+
+FLASH_UNITS: Final = {
+    "NAND_Writes_32MiB": 32 * MIB,
+    "NAND_Writes_1GiB": GIB,
+    "NAND_Writes_GiB": GIB,
+    "Flash_Writes_GiB": GIB,
+}
+"""Bytes per count, by the name that smartmontools' drivedb.h gives what an SSD wrote to its flash."""
+
+
+def in_flash(values: tuple[SmartValue, ...], host_bytes: int | None) -> float | None:
+    """Bytes that flash took for each that the host wrote in the disk's whole life; None where it does not tell."""
+    flash = next((each.raw * FLASH_UNITS[each.name] for each in values if each.name in FLASH_UNITS), None)
+    return write_amplification(flash, host_bytes)
 
 
 def _ata(document: object) -> Iterator[SmartValue]:

@@ -114,13 +114,13 @@ def test_each_role_has_its_share_of_what_the_drive_was_written() -> None:
     watch_hours(*last_hours(48))
     found = written()
     assert found
-    assert {share.role: round(share.share, 3) for share in found.attribution.shares} == {
+    assert {line.role: round(found.bill.share_of(line), 3) for line in found.bill.lines} == {
         "cache": 0.75,
         "log": 0.125,
         "other": 0.125,
     }
     assert found.bytes_per_day("log") == 24 * GIB
-    assert [part.share.role for part in found.parts] == ["log", "cache", "other"]
+    assert [part.role for part in found.parts] == ["log", "cache", "other"]
 
 
 @pytest.mark.usefixtures("watched_for_days")

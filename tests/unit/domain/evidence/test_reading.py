@@ -32,11 +32,12 @@ from tests.unit.fakes import FakeRunner
 
 ZFS_LIST = (
     "zfs list -H -p -r -t filesystem,volume -o "
-    "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache,usedbydataset tank"
+    "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache,usedbydataset,"
+    "refcompressratio,copies,atime,relatime tank"
 )
 DATASETS = (
-    "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\t98304\n"
-    "tank/vm 1\tvolume\talways\tthroughput\t-\t16384\tnone\tmetadata\t8589934592\n"
+    "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\t98304\t1.00\t1\ton\toff\n"
+    "tank/vm 1\tvolume\talways\tthroughput\t-\t16384\tnone\tmetadata\t8589934592\t2.51x\t2\t-\t-\n"
 )
 
 
@@ -196,6 +197,20 @@ def test_the_first_reading_tells_facts_and_the_second_a_sample(system: FakeSyste
     second = bench.sampler.sample()
     assert second.facts == ()
     assert (second.samples[0].commits, second.samples[0].vdevs[0].writes.total) == (100, 30)
+
+
+def test_facts_tell_what_multiplies_and_divides_what_is_written(system: FakeSystem) -> None:
+    bench = Bench(system)
+    device = system.roots.dev / "zd16"
+    system.put(device, "")
+    (system.roots.dev / "zvol/tank").mkdir(parents=True)
+    (system.roots.dev / "zvol/tank/vm+1").symlink_to(device)
+    swaps = "Filename\t\tType\t\tSize\t\tUsed\t\tPriority\n/dev/zd16      partition\t8388604\t\t0\t\t-2\n"
+    system.put(system.roots.proc / "swaps", swaps)
+    bench.at(0, 0, 0)
+    files, volume = bench.sampler.sample().facts[0].datasets
+    assert (files.compress_ratio, files.copies, files.keeps_access_times, files.is_swap) == (1.0, 1, True, False)
+    assert (volume.compress_ratio, volume.copies, volume.keeps_access_times, volume.is_swap) == (2.51, 2, False, True)
 
 
 def test_a_cache_that_is_out_of_service_is_not_judged_as_one_that_serves_nothing(system: FakeSystem) -> None:

@@ -1,36 +1,13 @@
-"""Whose writing wears a drive, what another role would add, and the warranty's clock."""
+"""What another role would add to the wear of a drive, how long it lasts without one, and the warranty's clock."""
 
 import pytest
 
 from nasadvisor.domain.health.wear.forecast import erase_clock, forecast, tbw_clock
-from nasadvisor.domain.health.wear.roles import RoleBytes, attribute, with_added
+from nasadvisor.domain.health.wear.what_if import with_added, without
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.health.wear.histories import TB, history
 
 STEADY = history([(300, 9, 30), (400, 12, 40), (500, 15, 50), (600, 18, 60)])
-
-
-def test_each_role_has_its_share_and_the_rest_is_named() -> None:
-    shares = attribute(100, [RoleBytes("log", 20), RoleBytes("cache", 50)], percent_per_year=10.0).shares
-    assert [(one.role, one.share, one.percent_per_year) for one in shares] == [
-        ("cache", 0.5, 5.0),
-        ("other", 0.3, 3.0),
-        ("log", 0.2, 2.0),
-    ]
-
-
-def test_two_slices_of_one_role_are_one_share() -> None:
-    assert attribute(None, [RoleBytes("log", 20), RoleBytes("log", 20)], None).shares[0].bytes_written == 40
-
-
-def test_nothing_written_has_no_shares() -> None:
-    assert attribute(0, [RoleBytes("log", 0)], 1.0).shares == ()
-
-
-def test_roles_that_claim_more_than_the_drive_counted_are_a_finding() -> None:
-    found = attribute(10 * 10**9, [RoleBytes("cache", 100 * 10**9)], 1.0)
-    assert [finding.code for finding in found.findings] == ["role-bytes-exceed-drive"]
-    assert sum(share.share for share in found.shares) == 1.0
 
 
 def test_a_log_adds_what_is_written_synchronously() -> None:
@@ -50,6 +27,22 @@ def test_a_cache_at_its_feed_limit_writes_all_day() -> None:
 def test_what_is_unknown_stays_unknown_in_another_role() -> None:
     weighed = with_added(forecast(history([]), 0), "log", TB)
     assert (weighed.added_percent_per_year, weighed.years_left) == (None, None)
+
+
+def test_without_who_writes_two_thirds_a_drive_lasts_three_times_as_long() -> None:
+    now = forecast(STEADY, 0)
+    whole, rest = without(now, "nobody", 0.0), without(now, "VM 101", 2 / 3)
+    assert whole.years_left
+    assert rest.years_left
+    assert rest.years_left.middle == pytest.approx(3 * whole.years_left.middle)
+    assert rest.added_bytes_per_day == pytest.approx(-0.1 * TB * 2 / 3, rel=0.1)
+    assert rest.added_percent_per_year
+    assert rest.added_percent_per_year.low < rest.added_percent_per_year.middle < 0
+
+
+def test_without_its_only_writer_nothing_wears_a_drive_and_the_unknown_stays_unknown() -> None:
+    assert without(forecast(STEADY, 0), "VM 101", 1.0).years_left is None
+    assert without(forecast(history([]), 0), "VM 101", 0.5).added_percent_per_year is None
 
 
 def test_a_rating_is_in_decimal_terabytes() -> None:

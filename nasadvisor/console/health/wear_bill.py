@@ -1,0 +1,143 @@
+"""The bill of an SSD as pages, reports and the interface show it: its lines in words, and what each of them means."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.health.bytes_by_role import Written, written_by_whom
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.domain.fleet.platforms import guest_of
+from nasadvisor.domain.health.wear.bill import BillLine, Payee, with_guests
+from nasadvisor.domain.health.wear.forecast import Forecast, Spread
+from nasadvisor.domain.health.wear.savings import savings_of
+from nasadvisor.domain.health.wear.what_if import without
+from nasadvisor.domain.statements import Statement
+
+SHOWN: Final = 5
+"""[policy] So many lines say who it is; the rest is folded."""
+
+BAR: Final = 100
+MONTHS: Final = 12
+WORDS: Final[dict[Payee, str | Promise]] = {
+    Payee.METADATA: _("Metadata of pools"),
+    Payee.LOG: _("Log"),
+    Payee.CACHE: _("Cache"),
+    Payee.UNDIVIDED: _("Pool data, not divided"),
+    Payee.OTHERS: _("Outside of pools"),
+}
+
+
+def payee_words(line: BillLine) -> str:
+    """Whose a line is, in the user's language: a guest, a dataset, or what kind of writing it is."""
+    if line.kind is Payee.LOG and line.name:
+        return gettext("Log, for %(name)s") % {"name": line.name}
+    return line.name or str(WORDS[line.kind])
+
+
+@dataclass(frozen=True)
+class BillRow:
+    """A line of the bill. `wear` is its part in the points of a year, `years` how long the SSD lasts without it.
+
+    `cost` is for a year at the price that was entered; `width` is of `BAR`.
+    """
+
+    line: BillLine
+    share: float
+    width: float
+    bytes_per_day: int
+    wear: Spread | None
+    years: Spread | None
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class BillAdvice:
+    """What to do, how many bytes a day that saves at the most, and how many months longer the SSD lasts."""
+
+    statement: Statement
+    bytes_per_day: int
+    months: float | None
+
+
+@dataclass(frozen=True)
+class DiskBill:
+    """The bill of one SSD, with what follows from it. `cost` is what its wear costs a year."""
+
+    written: Written
+    rows: tuple[BillRow, ...]
+    advice: tuple[BillAdvice, ...]
+    cost: float | None
+
+    @property
+    def per_day(self) -> int:
+        """Bytes a day, while it was watched."""
+        return self.written.a_day(self.written.bill.total)
+
+    @property
+    def amplification(self) -> float | None:
+        """Bytes on the device for each byte that programs wrote."""
+        return self.written.bill.amplification
+
+    @property
+    def first(self) -> tuple[BillRow, ...]:
+        """The lines that are shown."""
+        return self.rows[:SHOWN]
+
+    @property
+    def folded(self) -> tuple[BillRow, ...]:
+        """The lines that are shown on demand."""
+        return self.rows[SHOWN:]
+
+
+def written_by_guests(disks: Iterable[StoredDisk], now: datetime) -> dict[int, Written]:
+    """By the disk's number, what was written in the last weeks, the datasets of each guest in one line."""
+    nodes = {disk.pk: disk.node for disk in disks}
+    guests = {node.pk: node.platform.guests for node in {node.pk: node for node in nodes.values()}.values()}
+    return {
+        pk: replace(each, bill=with_guests(each.bill, partial(guest_of, guests[nodes[pk].pk])))
+        for pk, each in written_by_whom(disks, now).items()
+    }
+
+
+def bill_of_disk(disk: StoredDisk, forecast: Forecast | None, price: float | None, now: datetime) -> DiskBill | None:
+    """The bill of one SSD; None where it was not watched for a day in its present role."""
+    written = written_by_whom([disk], now).get(disk.pk)
+    if written is None or not written.is_enough:
+        return None
+    year = forecast.percent_per_year if forecast else None
+    cost = price * year.middle / BAR if price and year else None
+    named = replace(written, bill=with_guests(written.bill, partial(guest_of, disk.node.platform.guests)))
+    rows = tuple(_row(line, named, forecast, cost) for line in named.bill.lines)
+    return DiskBill(named, rows, tuple(_advice(disk, written, forecast)), cost)
+
+
+def _row(line: BillLine, written: Written, forecast: Forecast | None, cost: float | None) -> BillRow:
+    share = written.bill.share_of(line)
+    what_if = without(forecast, line.name, share) if forecast else None
+    gone = what_if.added_percent_per_year if what_if else None
+    return BillRow(
+        line,
+        share,
+        round(share * BAR, 1),
+        written.a_day(line.device_bytes),
+        -gone if gone else None,
+        what_if.years_left if what_if else None,
+        cost * share if cost is not None else None,
+    )
+
+
+def _advice(disk: StoredDisk, written: Written, forecast: Forecast | None) -> Iterator[BillAdvice]:
+    pools = [series.facts for series in SampledPool.objects.filter(node=disk.node_id)]
+    own = [facts for facts in pools if any(leaf.guid in disk.leaf_guids for leaf in facts.leaves)]
+    for each in savings_of(written.bill, own):
+        share = each.device_bytes / written.bill.total
+        now, then = (without(forecast, "", part).years_left if forecast else None for part in (0.0, share))
+        months = (then.middle - now.middle) * MONTHS if now and then else None
+        yield BillAdvice(each.statement, written.a_day(each.device_bytes), months)
