@@ -333,6 +333,8 @@ TRIED: Final[dict[str, str]] = {
     """,
     f"{OURS}::test_the_examples_of_the_help_run_as_they_stand": """
         nasadvisor/cli/main.py: nasadvisor advise tank
+        nasadvisor/cli/main.py: nasadvisor wear SERIAL
+        nasadvisor/cli/main.py: nasadvisor wear SERIAL --seconds 3600 --price 120:600
         nasadvisor/domain/health/wear/savings.py: nasadvisor advise {pool}
         nasadvisor/cli/main.py: nasadvisor advise tank --seconds 600 --programs
         nasadvisor/cli/main.py: nasadvisor apply plan.json

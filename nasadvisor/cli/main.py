@@ -162,6 +162,13 @@ COMMANDS: Final = (
         ("nasadvisor health", "nasadvisor health --quiet"),
     ),
     Deferred(
+        "wear",
+        f"{_CLI}.health.wear:wear",
+        "Watch DISK and say who writes to it: guests, datasets, metadata, log, cache. Run it under the usual load.",
+        HEALTH,
+        ("nasadvisor wear SERIAL", "nasadvisor wear SERIAL --seconds 3600 --price 120:600"),
+    ),
+    Deferred(
         "replace",
         f"{_CLI}.health.replace:replace",
         "Say how to replace DISK in its pool: which disk, whether it may go now, the commands to type.",

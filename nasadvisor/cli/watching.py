@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ import click
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.services import Services
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
 from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
@@ -36,16 +37,31 @@ def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sam
     Raises:
         Refusal: the pool was not there all the time, or OpenZFS is not loaded.
     """
+    return watch_pools(services, (pool,), seconds, every)[pool.guid]
+
+
+def watch_pools(
+    services: Services, pools: Sequence[Pool], seconds: int, every: int
+) -> dict[str, tuple[Sample, PoolFacts]]:
+    """The same of several pools at once, by their guids.
+
+    Raises:
+        Refusal: one of them was not there all the time, or OpenZFS is not loaded.
+    """
     sampler = services.sampler()
     readings = [sampler.sample()]
     waited = 0
-    with progress(f"Watching pool {pool.name}", seconds) as advance:
+    with progress(f"Watching pool {', '.join(pool.name for pool in pools)}", seconds) as advance:
         while waited < seconds:
             pause = min(every, seconds - waited)
             services.wait(pause)
             waited += pause
             readings.append(sampler.sample())
             advance(pause)
+    return {pool.guid: _seen_of(pool, readings) for pool in pools}
+
+
+def _seen_of(pool: Pool, readings: Sequence[Reading]) -> tuple[Sample, PoolFacts]:
     samples = [each for reading in readings for each in reading.samples if each.pool_guid == pool.guid]
     facts = [each for reading in readings for each in reading.facts if each.guid == pool.guid]
     if not samples or not facts:

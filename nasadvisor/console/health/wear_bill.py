@@ -12,21 +12,20 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.health.bytes_by_role import Written, written_by_whom
-from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.models import RatedEndurance, StoredDisk
 from nasadvisor.domain.fleet.platforms import guest_of
 from nasadvisor.domain.health.wear.bill import BillLine, Payee, with_guests
-from nasadvisor.domain.health.wear.forecast import Forecast, Spread
+from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast
 from nasadvisor.domain.health.wear.savings import savings_of
-from nasadvisor.domain.health.wear.what_if import without
+from nasadvisor.domain.health.wear.what_if import WeighedLine, cost_per_year, weighed, without
 from nasadvisor.domain.statements import Statement
 
 SHOWN: Final = 5
 """[policy] So many lines say who it is; the rest is folded."""
 
-BAR: Final = 100
 MONTHS: Final = 12
 WORDS: Final[dict[Payee, str | Promise]] = {
-    Payee.METADATA: _("Metadata of pools"),
+    Payee.METADATA: _("Metadata and other writes of pools"),
     Payee.LOG: _("Log"),
     Payee.CACHE: _("Cache"),
     Payee.UNDIVIDED: _("Pool data, not divided"),
@@ -39,22 +38,6 @@ def payee_words(line: BillLine) -> str:
     if line.kind is Payee.LOG and line.name:
         return gettext("Log, for %(name)s") % {"name": line.name}
     return line.name or str(WORDS[line.kind])
-
-
-@dataclass(frozen=True)
-class BillRow:
-    """A line of the bill. `wear` is its part in the points of a year, `years` how long the SSD lasts without it.
-
-    `cost` is for a year at the price that was entered; `width` is of `BAR`.
-    """
-
-    line: BillLine
-    share: float
-    width: float
-    bytes_per_day: int
-    wear: Spread | None
-    years: Spread | None
-    cost: float | None
 
 
 @dataclass(frozen=True)
@@ -71,7 +54,7 @@ class DiskBill:
     """The bill of one SSD, with what follows from it. `cost` is what its wear costs a year."""
 
     written: Written
-    rows: tuple[BillRow, ...]
+    rows: tuple[WeighedLine, ...]
     advice: tuple[BillAdvice, ...]
     cost: float | None
 
@@ -86,12 +69,12 @@ class DiskBill:
         return self.written.bill.amplification
 
     @property
-    def first(self) -> tuple[BillRow, ...]:
+    def first(self) -> tuple[WeighedLine, ...]:
         """The lines that are shown."""
         return self.rows[:SHOWN]
 
     @property
-    def folded(self) -> tuple[BillRow, ...]:
+    def folded(self) -> tuple[WeighedLine, ...]:
         """The lines that are shown on demand."""
         return self.rows[SHOWN:]
 
@@ -106,31 +89,18 @@ def written_by_guests(disks: Iterable[StoredDisk], now: datetime) -> dict[int, W
     }
 
 
-def bill_of_disk(disk: StoredDisk, forecast: Forecast | None, price: float | None, now: datetime) -> DiskBill | None:
+def bill_of_disk(
+    disk: StoredDisk, forecast: Forecast | None, rating: RatedEndurance | None, now: datetime
+) -> DiskBill | None:
     """The bill of one SSD; None where it was not watched for a day in its present role."""
     written = written_by_whom([disk], now).get(disk.pk)
     if written is None or not written.is_enough:
         return None
-    year = forecast.percent_per_year if forecast else None
-    cost = price * year.middle / BAR if price and year else None
+    price, rated = (rating.price, rating.terabytes) if rating else (None, None)
+    cost = cost_per_year(price, forecast, rated, written.a_day(written.bill.total) * DAYS_PER_YEAR)
     named = replace(written, bill=with_guests(written.bill, partial(guest_of, disk.node.platform.guests)))
-    rows = tuple(_row(line, named, forecast, cost) for line in named.bill.lines)
+    rows = weighed(named.bill, written.seconds, forecast, cost)
     return DiskBill(named, rows, tuple(_advice(disk, written, forecast)), cost)
-
-
-def _row(line: BillLine, written: Written, forecast: Forecast | None, cost: float | None) -> BillRow:
-    share = written.bill.share_of(line)
-    what_if = without(forecast, line.name, share) if forecast else None
-    gone = what_if.added_percent_per_year if what_if else None
-    return BillRow(
-        line,
-        share,
-        round(share * BAR, 1),
-        written.a_day(line.device_bytes),
-        -gone if gone else None,
-        what_if.years_left if what_if else None,
-        cost * share if cost is not None else None,
-    )
 
 
 def _advice(disk: StoredDisk, written: Written, forecast: Forecast | None) -> Iterator[BillAdvice]:

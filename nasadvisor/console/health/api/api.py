@@ -23,8 +23,9 @@ from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.forecasts import rating_of, stored_forecast, with_ratings
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.readings import readings_of
-from nasadvisor.console.health.wear_bill import BillRow, DiskBill, bill_of_disk
+from nasadvisor.console.health.wear_bill import DiskBill, bill_of_disk
 from nasadvisor.console.wording.explain import address_of
+from nasadvisor.domain.health.wear.what_if import WeighedLine
 
 ROOT = "api/v1/"
 MOST_READINGS = 5000
@@ -265,7 +266,7 @@ def wear(request: HttpRequest, disk_id: int) -> dict[str, object]:
     disks = StoredDisk.objects.select_related("node").defer("node__inventory_document")
     disk = get_object_or_404(disks, pk=disk_id)
     kept, rating = stored_forecast(disk), rating_of(disk)
-    bill = bill_of_disk(disk, kept.forecast if kept else None, rating.price if rating else None, timezone.now())
+    bill = bill_of_disk(disk, kept.forecast if kept else None, rating, timezone.now())
     if bill is None:
         raise HttpError(HTTPStatus.NOT_FOUND, "Not watched for a day yet.")
     return {
@@ -285,17 +286,17 @@ def wear(request: HttpRequest, disk_id: int) -> dict[str, object]:
     }
 
 
-def _line(row: BillRow, bill: DiskBill) -> dict[str, object]:
+def _line(row: WeighedLine, bill: DiskBill) -> dict[str, object]:
     line = row.line
     return {
         "kind": line.kind.value,
         "name": line.name,
         "share": row.share,
-        "bytes_per_day": row.bytes_per_day,
+        "bytes_per_day": round(row.bytes_per_day),
         "logical_bytes_per_day": bill.written.a_day(line.logical_bytes),
         "amplification": line.amplification,
-        "percent_per_year": row.wear.middle if row.wear else None,
-        "years_without": row.years.middle if row.years else None,
+        "percent_per_year": row.percent_per_year.middle if row.percent_per_year else None,
+        "years_without": row.years_without.middle if row.years_without else None,
         "cost_per_year": row.cost,
     }
 

@@ -304,7 +304,7 @@ def _wear(stored: StoredDisk, now: datetime) -> dict[str, Any]:
         "charts": [wear_chart(points, fan, now, width) for width in (WIDE, NARROW)] if is_drawn else [],
         "clocks": clocks_of(stored, rating, kept.forecast.bytes_per_day if kept else None, now),
         "rating_form": RatingForm(instance=rating),
-        "bill": bill_of_disk(stored, kept.forecast if kept else None, rating.price if rating else None, now),
+        "bill": bill_of_disk(stored, kept.forecast if kept else None, rating, now),
         "told_per_day": told_per_day(stored, now - LOOK_BACK),
         "days": written_chart(stored.written_days.filter(segment_at=stored.role_since), timezone.localtime(now).date()),
     }

@@ -12,7 +12,7 @@ from typing import Final
 
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import GIGABYTE, TERABYTE
+from nasadvisor.domain.units import GIGABYTE
 
 
 class Payee(StrEnum):
@@ -147,8 +147,3 @@ def _disagreement(drive_bytes: int | None, accounted: int) -> list[Finding]:
             ),
         )
     ]
-
-
-def cost_of(bytes_written: float, price: float, rated_terabytes: float | None) -> float | None:
-    """What writing costs of an SSD at its price, if its price pays for the terabytes that it is rated for."""
-    return price * bytes_written / (rated_terabytes * TERABYTE) if rated_terabytes else None

@@ -1,9 +1,11 @@
-"""How long a drive lasts with more to write, or without one of those who write to it."""
+"""How long a drive lasts with more to write or without one of those who write to it, and what each of them costs."""
 
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.health.wear.bill import BillLine, WearBill
 from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast, Spread
+from nasadvisor.domain.units import DAY_S, TERABYTE
 
 ENOUGH_PERCENT: Final = 100.0
 
@@ -48,6 +50,52 @@ def without(now: Forecast, writer: str, share: float) -> WhatIf:
     rest = Spread(year.low * (1 - share), year.middle * (1 - share), year.high * (1 - share))
     gone = Spread(year.low * share, year.middle * share, year.high * share)
     return WhatIf(writer, less, -gone, _years(now.percent_used, rest))
+
+
+@dataclass(frozen=True)
+class WeighedLine:
+    """A line of the bill and what it means: its bytes a day, its part in the points of a year, and in what they cost.
+
+    `years_without` is how long the drive lasts without it; None where that is unknown, or nothing else wears it.
+    """
+
+    line: BillLine
+    share: float
+    bytes_per_day: float
+    percent_per_year: Spread | None
+    years_without: Spread | None
+    cost: float | None
+
+
+def weighed(bill: WearBill, seconds: float, now: Forecast | None, cost: float | None) -> tuple[WeighedLine, ...]:
+    """Every line of what was written in so many seconds; `cost` is what all of it costs a year."""
+    found = []
+    for line in bill.lines:
+        share = bill.share_of(line)
+        gone = without(now, line.name, share) if now else None
+        percent = gone.added_percent_per_year if gone else None
+        found.append(
+            WeighedLine(
+                line,
+                share,
+                line.device_bytes * DAY_S / seconds if seconds > 0 else 0.0,
+                -percent if percent else None,
+                gone.years_left if gone else None,
+                cost * share if cost is not None else None,
+            )
+        )
+    return tuple(found)
+
+
+def cost_per_year(
+    price: float | None, now: Forecast | None, rated_terabytes: float | None, bytes_per_year: float
+) -> float | None:
+    """What a year's writing costs of a drive at its price: by its own wear, else by the terabytes it is rated for."""
+    if price is None:
+        return None
+    if now and now.percent_per_year:
+        return price * now.percent_per_year.middle / ENOUGH_PERCENT
+    return price * bytes_per_year / (rated_terabytes * TERABYTE) if rated_terabytes else None
 
 
 def _years(percent_used: float, per_year: Spread) -> Spread | None:

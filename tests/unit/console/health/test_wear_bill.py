@@ -72,8 +72,8 @@ def watched() -> None:
     bytes_by_role.add_up()
 
 
-def bill(price: float | None = None) -> DiskBill:
-    found = bill_of_disk(ssd(), WORN, price, NOW)
+def bill(rating: RatedEndurance | None = None) -> DiskBill:
+    found = bill_of_disk(ssd(), WORN, rating, NOW)
     assert found
     return found
 
@@ -93,13 +93,13 @@ def test_each_writer_has_its_line_and_the_sum_is_what_the_kernel_counted() -> No
 
 @pytest.mark.usefixtures("watched")
 def test_it_says_how_long_the_ssd_lasts_without_each_what_each_costs_and_what_to_do() -> None:
-    found = bill(price=200)
+    found = bill(RatedEndurance(price=200))
     assert found.cost == 20.0
     top = found.rows[0]
-    assert top.wear
-    assert top.years
-    assert top.wear.middle == pytest.approx(10 * top.share)
-    assert top.years.middle == pytest.approx(6 / (1 - top.share))
+    assert top.percent_per_year
+    assert top.years_without
+    assert top.percent_per_year.middle == pytest.approx(10 * top.share)
+    assert top.years_without.middle == pytest.approx(6 / (1 - top.share))
     assert sum(row.cost or 0 for row in found.rows) == pytest.approx(20)
     [advice] = found.advice
     assert "`zfs set recordsize=16K tank/db`" in str(advice.statement)

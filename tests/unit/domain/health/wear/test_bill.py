@@ -1,10 +1,9 @@
 """The bill of an SSD: its lines add up to what the kernel counted, and each writer has one."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.health.wear.bill import BillLine, Payee, added_up, bill_of, cost_of, with_guests
+from nasadvisor.domain.health.wear.bill import BillLine, Payee, added_up, bill_of, with_guests
 
 COUNT = st.integers(0, 2**50)
 LINE = st.builds(BillLine, st.sampled_from(Payee), st.sampled_from(["", "tank/a", "tank/b"]), COUNT, COUNT, COUNT)
@@ -62,8 +61,3 @@ def test_all_disks_of_a_guest_are_one_line_and_its_share_of_the_log_another() ->
     ]
     assert bill.lines[0].amplification == 2.0
     assert bill.amplification == 3.0
-
-
-def test_what_a_line_costs_is_its_part_of_what_the_price_pays_for() -> None:
-    assert cost_of(60e12, 120, 600) == pytest.approx(12)
-    assert cost_of(60e12, 120, None) is None

@@ -2,8 +2,9 @@
 
 import pytest
 
+from nasadvisor.domain.health.wear.bill import BillLine, Payee, bill_of
 from nasadvisor.domain.health.wear.forecast import erase_clock, forecast, tbw_clock
-from nasadvisor.domain.health.wear.what_if import with_added, without
+from nasadvisor.domain.health.wear.what_if import cost_per_year, weighed, with_added, without
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.health.wear.histories import TB, history
 
@@ -43,6 +44,29 @@ def test_without_who_writes_two_thirds_a_drive_lasts_three_times_as_long() -> No
 def test_without_its_only_writer_nothing_wears_a_drive_and_the_unknown_stays_unknown() -> None:
     assert without(forecast(STEADY, 0), "VM 101", 1.0).years_left is None
     assert without(forecast(history([]), 0), "VM 101", 0.5).added_percent_per_year is None
+
+
+def test_a_year_costs_what_it_wears_else_what_the_rating_pays_for() -> None:
+    now = forecast(STEADY, 0)
+    assert now.percent_per_year
+    assert cost_per_year(200, now, None, 0) == pytest.approx(2 * now.percent_per_year.middle)
+    assert cost_per_year(120, None, 600, 60e12) == pytest.approx(12)
+    assert cost_per_year(120, None, None, 60e12) is None
+    assert cost_per_year(None, now, 600, 60e12) is None
+
+
+def test_the_lines_of_a_bill_share_wear_and_cost() -> None:
+    lines = [BillLine(Payee.GUEST, "VM 101", 300), BillLine(Payee.CACHE, "", 100)]
+    guest, cache = weighed(bill_of(None, lines), 43_200, forecast(STEADY, 0), 8.0)
+    assert (guest.share, guest.bytes_per_day, guest.cost, cache.cost) == (0.75, 600.0, 6.0, 2.0)
+    assert guest.percent_per_year
+    assert cache.percent_per_year
+    assert guest.percent_per_year.middle == pytest.approx(3 * cache.percent_per_year.middle)
+    assert guest.years_without
+    assert cache.years_without
+    assert guest.years_without.middle == pytest.approx(3 * cache.years_without.middle)
+    [unknown, _cache] = weighed(bill_of(None, lines), 0, None, None)
+    assert (unknown.percent_per_year, unknown.years_without, unknown.cost) == (None, None, None)
 
 
 def test_a_rating_is_in_decimal_terabytes() -> None:
