@@ -96,9 +96,7 @@ def test_five_known_writers_have_their_share_and_the_sum_is_what_the_kernel_coun
     guest = agent.guest
     disks = [guest.disks()[name] for name in POOLS[kind]]
     kernel_names = [disk.device.removeprefix("/dev/") for disk in disks]
-    guest.run(
-        f"zpool create -o ashift=12 -O xattr=sa bill {kind} {' '.join(disk.by_id for disk in disks)}", timeout=120
-    )
+    guest.run(f"zpool create -o ashift=12 bill {kind} {' '.join(disk.by_id for disk in disks)}", timeout=120)
     guest.run(" && ".join(f"({each})" for each in DATASETS), timeout=300)
     guest.run("udevadm settle; zpool sync bill; sleep 6; zpool sync bill")
     begin(guest)

@@ -42,6 +42,10 @@ USUAL_RECORD: Final = 128 * KIB
 ZIL_BLOCK: Final = 4 * KIB
 """ZIL_MIN_BLKSZ (include/sys/zil_impl.h): blocks of the ZIL are rounded up to it, and begin with what chains them."""
 
+RATIO_CUT: Final = 0.99
+"""Of a ratio the third decimal is cut off (zfs_prop_get() in lib/libzfs/libzfs_dataset.c), so a block is up to 1 %
+smaller than it says; taken at its word it would need a sector more than it has."""
+
 USUAL_ASHIFT: Final = 12
 CLASSES: Final = (VdevClass.NORMAL, VdevClass.LOG, VdevClass.CACHE, VdevClass.SPECIAL, VdevClass.DEDUP)
 
@@ -171,6 +175,6 @@ def _spread(tops: Sequence[Vdev], block_bytes: float) -> float:
     """Bytes on all disks for each byte of a block of that size, the mean of the pool's data vdevs."""
     if not tops or block_bytes <= 0:
         return 1.0
-    size = ceil(block_bytes)
+    size = ceil(block_bytes * RATIO_CUT)
     found = ((allocated_on(top, size) or size) * (len(top.children) if top.kind == "mirror" else 1) for top in tops)
-    return max(sum(found) / len(tops) / size, 1.0)
+    return max(sum(found) / len(tops) / block_bytes, 1.0)

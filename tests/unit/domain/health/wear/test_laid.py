@@ -76,6 +76,12 @@ def test_compression_and_copies_are_weighed() -> None:
     }
 
 
+def test_a_block_has_no_sector_more_because_the_ratio_is_cut_after_two_decimals() -> None:
+    known = facts(dataset(compress_ratio=3.55))  # 128 KiB in 9 sectors are 3.5555
+    found = lines_of(laid(hour(both(GIB), wrote("tank/db", GIB)), known, pool()))
+    assert found["tank/db"] == pytest.approx(GIB * 9 / 32, rel=0.01)
+
+
 def test_small_blocks_on_raidz_have_more_parity() -> None:
     raidz = pool("raidz", "raidz1-0", 5)
     known = facts(dataset("tank/db", 4 * KIB), dataset("tank/files"))
