@@ -45,7 +45,8 @@ def written(serial: str, days: int = 24) -> None:
         cache = (60 + 25 * (age % 7)) * 10**9
         day = timezone.localtime(timezone.now() - timedelta(days=age)).date()
         sums = {"log_bytes": 14 * 10**9, "cache_bytes": cache, "drive_bytes": cache + 22 * 10**9, "seconds": 86_000}
-        WrittenDay.objects.create(disk=disk, segment_at=since, day=day, **sums)
+        lines = [["log", "tank/vms", 9 * 10**9], ["log", "tank/home", 5 * 10**9], ["cache", "", cache]]
+        WrittenDay.objects.create(disk=disk, segment_at=since, day=day, lines=lines, **sums)
     RatedEndurance.objects.create(model=disk.model, size_bytes=disk.size_bytes, terabytes=600, erases=1500)
 
 
