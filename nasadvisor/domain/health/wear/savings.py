@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Final
 
-from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
+from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts, Served
 from nasadvisor.domain.health.wear.bill import BillLine, Payee, WearBill
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import KIB, size_text
 
 LEAST_SHARE: Final = 0.05
@@ -45,10 +46,10 @@ def _of_pool(bill: WearBill, facts: PoolFacts) -> Iterator[Saving]:
             yield _swap(line)
         elif line.rewritten_bytes and line.writes:
             yield from _smaller_records(line, known)
-        if known.sync == "always" and line.zil_bytes:
+        if known.sync == "always" and known.served is Served.NO and line.zil_bytes:
             yield _always(line)
     in_zil = sum(line.zil_bytes for line, _known in own)
-    if in_zil:
+    if in_zil and not facts.leaves_of(VdevClass.LOG):
         yield _log_elsewhere(facts.name, in_zil)
     yield from _access_times(bill, facts)
 

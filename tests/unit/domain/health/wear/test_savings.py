@@ -1,9 +1,12 @@
 """What would take bytes off the bill of an SSD: only what the bill and the properties of its pools show."""
 
-from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
+from dataclasses import replace
+
+from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts, Served
 from nasadvisor.domain.health.wear.bill import BillLine, Payee, WearBill, bill_of
 from nasadvisor.domain.health.wear.savings import Saving, savings_of
 from nasadvisor.domain.units import GIB, KIB, MIB
+from tests.unit.domain.evidence.pools import LOG_LEAF
 from tests.unit.domain.health.wear.test_laid import dataset
 
 
@@ -54,6 +57,14 @@ def test_the_zil_on_the_pool_could_lie_on_another_ssd_and_always_makes_more_of_i
     assert codes(savings_of(bill(line), [pool(dataset())])) == ["wear-log-elsewhere"]
     always = dataset(sync="always")
     assert set(codes(savings_of(bill(line), [pool(always)]))) == {"wear-log-elsewhere", "wear-sync-always"}
+    with_log = replace(pool(dataset()), leaves=(LOG_LEAF,))
+    assert savings_of(bill(line), [with_log]) == ()
+
+
+def test_always_is_not_doubted_where_another_machine_has_its_disk_on_the_dataset() -> None:
+    line = BillLine(Payee.DATASET, "tank/db", 50 * GIB, 20 * GIB, 20 * 1024, zil_bytes=30 * GIB)
+    served = dataset(sync="always", served=Served.BLOCK)
+    assert codes(savings_of(bill(line), [pool(served)])) == ["wear-log-elsewhere"]
 
 
 def test_swap_on_a_volume_goes_as_a_whole() -> None:
