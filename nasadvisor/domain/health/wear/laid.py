@@ -20,13 +20,13 @@ syncs never reaches a disk.
   is handed over by reference (`indirect_bytes`) lies where it stays and is written once.
 
 Where D is more than expected, datasets have the rest up to their room, in proportion to it, and what remains is
-metadata: indirect blocks, dnodes, space maps, and whatever else the pool wrote of its own accord, a resilver or a
-scrub's repairs among it. Where D is less, or a data vdev is a hard disk whose bytes nobody counts, D is divided in
-proportion to what was expected. Special and dedup vdevs are written metadata, and small blocks if the pool puts them
-there.
+metadata: indirect blocks, dnodes, space maps, and whatever else the pool wrote of its own accord. What one side of a
+vdev is written far beyond all others (a resilver) is laid there first. Where D is less, or a data vdev is a hard disk
+whose bytes nobody counts, D is divided in proportion to what was expected. Special and dedup vdevs are written
+metadata, and small blocks if the pool puts them there.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final
@@ -46,6 +46,12 @@ RATIO_CUT: Final = 0.99
 """Of a ratio the third decimal is cut off (zfs_prop_get() in lib/libzfs/libzfs_dataset.c), so a block is up to 1 %
 smaller than it says; taken at its word it would need a sector more than it has."""
 
+UNEVEN: Final = 1.5
+"""[policy] Sides of a mirror are written alike, members of a raidz nearly: only a resilver takes them so far apart."""
+
+FINE: Final = 1 << 20
+"""Weights are taken to a millionth of a byte."""
+
 USUAL_ASHIFT: Final = 12
 CLASSES: Final = (VdevClass.NORMAL, VdevClass.LOG, VdevClass.CACHE, VdevClass.SPECIAL, VdevClass.DEDUP)
 
@@ -62,13 +68,28 @@ class ExpectedWrites:
 
 def laid(hour: Sample, facts: PoolFacts, pool: Pool) -> dict[str, tuple[BillLine, ...]]:
     """The lines of each leaf on an SSD that was written, by its guid. They add up to what the kernel counted for it."""
-    written = {vdev.guid: vdev.written_bytes for vdev in hour.vdevs}
+    written = {vdev.guid: vdev.written_bytes for vdev in hour.vdevs if vdev.written_bytes > 0}
+    alone = dict(_written_alone(written, pool))
     found: dict[str, tuple[BillLine, ...]] = {}
     for kind in CLASSES:
-        leaves = {leaf.guid: count for leaf in facts.leaves_of(kind) if (count := written.get(leaf.guid, 0)) > 0}
-        lines = list(_lines_of(kind, sum(leaves.values()), hour, facts, pool)) if leaves else []
-        found |= {guid: tuple(_part_of(lines, count)) for guid, count in leaves.items()}
+        leaves = {leaf.guid: written[leaf.guid] for leaf in facts.leaves_of(kind) if leaf.guid in written}
+        shared = {guid: count - alone.get(guid, 0) for guid, count in leaves.items()}
+        lines = list(_lines_of(kind, sum(shared.values()), hour, facts, pool)) if leaves else []
+        found |= {guid: tuple(_part_of(lines, count)) for guid, count in shared.items()}
+    for guid in alone.keys() & found.keys():
+        found[guid] = (*found[guid], BillLine(Payee.METADATA, "", alone[guid]))
     return found
+
+
+def _written_alone(written: Mapping[str, int], pool: Pool) -> Iterator[tuple[str, int]]:
+    """What one leaf of a data vdev was written beyond `UNEVEN` times the next, all of which are written alike."""
+    for top in pool.data:
+        sides = sorted((written.get(leaf.guid, 0), leaf.guid) for leaf in top.leaves())
+        if len(sides) > 1 and sides[-2][0]:
+            most, guid = sides[-1]
+            beyond = int(most - UNEVEN * sides[-2][0])
+            if beyond > 0:
+                yield guid, beyond
 
 
 def apportioned(total: int, weights: Sequence[float]) -> list[int]:
@@ -79,14 +100,13 @@ def apportioned(total: int, weights: Sequence[float]) -> list[int]:
     """
     if not weights or min(weights) < 0:
         raise ValueError("Weights are numbers from zero on, at least one.")
-    whole = sum(weights)
-    exact = [total * weight / whole if whole else total / len(weights) for weight in weights]
-    parts = [int(each) for each in exact]
-    left = total - sum(parts)
-    for index in sorted(range(len(exact)), key=lambda index: parts[index] - exact[index])[: max(left, 0)]:
+    exact = [round(weight * FINE) for weight in weights]  # floats of so large numbers would not add up
+    exact = exact if any(exact) else [1] * len(weights)
+    whole = sum(exact)
+    parts = [total * each // whole for each in exact]
+    rests = [total * each % whole for each in exact]
+    for index in sorted(range(len(parts)), key=rests.__getitem__, reverse=True)[: total - sum(parts)]:
         parts[index] += 1
-    if left < 0:  # floats of numbers beyond 2**53 are rounded up
-        parts[parts.index(max(parts))] += left
     return parts
 
 

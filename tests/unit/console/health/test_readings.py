@@ -15,6 +15,7 @@ from nasadvisor.console.health.readings import (
     readings_of_each,
     temperatures_of,
     thin_readings,
+    told_per_day,
 )
 from nasadvisor.domain.units import DAY_S, HOUR_S
 from nasadvisor.stored.packing import DiskReading
@@ -67,6 +68,13 @@ def test_only_readings_from_a_moment_on_are_told(disk: StoredDisk) -> None:
     keep_readings((disk, each) for each in every_six_hours(70))
     since = NOW - timedelta(days=30)
     assert kept_of(disk)[-121:] == [each.taken_at for each in readings_of(disk, since)]
+
+
+def test_what_a_disk_says_it_was_written_a_day_is_of_the_time_asked_for(disk: StoredDisk) -> None:
+    assert told_per_day(disk, NOW - timedelta(days=30)) is None
+    keep_readings((disk, DiskReading(END - age * DAY_S, bytes_written=(90 - age) * 10**9)) for age in (60, 20, 10, 0))
+    assert told_per_day(disk, NOW - timedelta(days=30)) == 10**9
+    assert told_per_day(disk, NOW - timedelta(hours=1)) is None
 
 
 def test_temperatures_are_those_of_the_time_asked_for(disk: StoredDisk) -> None:

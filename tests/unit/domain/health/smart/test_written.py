@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nasadvisor.domain.health.smart.attributes import in_flash, smart_values
 from nasadvisor.domain.health.smart.reading import decode
 from nasadvisor.domain.health.smart.written import WRAP_BYTES
 from nasadvisor.domain.health.wear.history import Snapshot, history_of
@@ -27,6 +28,13 @@ def test_sas_writes_decimal_gigabytes_as_text() -> None:
 )
 def test_the_name_of_an_attribute_tells_its_unit(name: str, unit: int) -> None:
     assert decode(sata((241, name, 100, 1_000_000_000))).bytes_written == 1_000_000_000 * unit
+
+
+def test_what_went_to_flash_is_known_where_an_attribute_is_named_for_it() -> None:
+    values = smart_values(sata((241, "Host_Writes_32MiB", 100, 300), (249, "NAND_Writes_1GiB", 100, 12)))
+    assert in_flash(values, 300 * 32 * MIB) == pytest.approx(1.28)
+    assert in_flash(values, 0) is None
+    assert in_flash(smart_values(sata((241, "Host_Writes_32MiB", 100, 300))), 300 * 32 * MIB) is None
 
 
 @pytest.mark.parametrize("unit", [512, 32 * MIB, GIB])

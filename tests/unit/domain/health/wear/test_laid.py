@@ -129,6 +129,15 @@ def test_a_dataset_that_stopped_has_no_line_and_nobody_writing_is_metadata() -> 
     assert lines_of(found) == {"metadata": GIB}
 
 
+def test_a_resilver_is_laid_to_no_dataset() -> None:
+    written = {"11": GIB, "12": 101 * GIB}
+    found = laid(hour(written, wrote("tank/db", GIB // 2, 4 * KIB)), facts(dataset()), pool())
+    db, *rest = found["12"]
+    assert db.device_bytes == 3 * GIB // 2
+    assert {line.kind for line in rest} == {Payee.METADATA}
+    assert sum(line.device_bytes for line in found["12"]) == 101 * GIB
+
+
 COUNT = st.integers(0, 2**45)
 ACTIVITY = st.builds(
     DatasetActivity,
