@@ -16,8 +16,8 @@ from typing import Any, Final
 from celery import Celery
 
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms

@@ -12,8 +12,8 @@ from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Record, Run
 from nasadvisor.domain.change.trial import TrialClock
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
-from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeRecord
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount

@@ -20,7 +20,7 @@ from nasadvisor.console.evidence.models import SampledPool, StoredAnswer, Stored
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.console.worker.tasks import roll_up_samples
-from nasadvisor.domain.evidence.commits import replayed
+from nasadvisor.domain.evidence.log_blocks import replayed
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
 from nasadvisor.host.simulated.evidence import simulated_commits, simulated_count, simulated_curve, simulated_waiting

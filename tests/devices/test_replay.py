@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from nasadvisor.domain.change.plan import PlanIds
-from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, LogBlocks
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.process import Command, Tool

@@ -9,7 +9,7 @@ import pytest
 
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState
-from nasadvisor.domain.evidence.commits import CommitTrace
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.units import GIB
 from nasadvisor.stored.documents import from_document
 from tests.integration.agent import Agent

@@ -12,7 +12,7 @@ from nasadvisor.cli.evidence.following import minutes_option, say_what_is_follow
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_disk, find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.domain.evidence.commits import CommitTrace, Replayed
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, Replayed
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.evidence.measuring.prediction import Prediction
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, FioFigures, ProbeResult

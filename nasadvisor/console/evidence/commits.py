@@ -13,7 +13,7 @@ from nasadvisor.console.evidence.asked import LENGTHS, begin_following, end_foll
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.pools import pool_or_404
-from nasadvisor.domain.evidence.commits import CommitTrace
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.fleet.questions import STOP_COMMITS, TRACE_COMMITS
 from nasadvisor.domain.statements import Statement
 

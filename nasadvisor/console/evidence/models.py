@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.wording.statements import read_statement
-from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.evidence.pool_facts import PoolFacts

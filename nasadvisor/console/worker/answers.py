@@ -32,8 +32,8 @@ from nasadvisor.console.health.sweeps import (
 )
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
-from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.reading import Reading

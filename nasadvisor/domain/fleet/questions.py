@@ -15,8 +15,8 @@ from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence import curve, metadata_count
-from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.reading import Reading

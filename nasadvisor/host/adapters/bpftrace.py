@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from nasadvisor.domain.evidence.commits import SECTOR_BYTES, LogBlocks
 from nasadvisor.domain.evidence.curve_distances import BlockRead
+from nasadvisor.domain.evidence.log_blocks import SECTOR_BYTES, LogBlocks
 from nasadvisor.domain.evidence.spell_datasets import TracedSpell, ZilWait
 from nasadvisor.domain.evidence.tracing import ProcessCalls
 from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks, Replayed, replayed
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, LogBlocks, Replayed, replayed
 from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable

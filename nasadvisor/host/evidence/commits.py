@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.evidence.commits import MOST_BLOCKS, CommitTrace, LogBlocks
+from nasadvisor.domain.evidence.log_blocks import MOST_BLOCKS, CommitTrace, LogBlocks
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.host.adapters.bpftrace import trace_blocks
 from nasadvisor.host.evidence.curve import PoolNotThere

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 
-from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.switch_words import not_back

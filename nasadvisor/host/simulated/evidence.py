@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, Traced
 from nasadvisor.domain.evidence.curve_cache import Passes
 from nasadvisor.domain.evidence.curve_model import CacheRules
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, LogBlocks
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount, BlockKind, KindBlocks, StoredBlocks
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
 from nasadvisor.domain.evidence.samples import (

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import Goal, Record, Started, fold
-from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks
 from nasadvisor.domain.evidence.histogram import Histogram
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, LogBlocks
 from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     Busy,

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from nasadvisor.domain.change.actions import Action
 from nasadvisor.domain.change.runs import DiskImage
-from nasadvisor.domain.evidence.commits import Replayed
+from nasadvisor.domain.evidence.log_blocks import Replayed
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _

@@ -14,7 +14,7 @@ from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, Pre
 from nasadvisor.domain.change.refusals import ErasureNotAgreed
 from nasadvisor.domain.change.table_area import image_of
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, table_of_steps
-from nasadvisor.domain.evidence.commits import CommitTrace, Replayed
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, Replayed
 from nasadvisor.domain.evidence.measuring.measurement import Begin, Stage
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, CandidateResult, FioFigures
 from nasadvisor.domain.statements import Refused, Statement

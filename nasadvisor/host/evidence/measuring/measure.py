@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from nasadvisor.domain.change.plan import PlanIds, PlanRequest
 from nasadvisor.domain.change.refusals import DiskGone, NoPool
-from nasadvisor.domain.evidence.commits import CommitTrace
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Begin, Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, against_probe
 from nasadvisor.domain.evidence.samples import Sample

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.evidence.commits import CommitTrace, Replayed
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, Replayed
 from nasadvisor.host.adapters.player import play, play_text
 from nasadvisor.host.adapters.process import Runner
 from nasadvisor.host.change.journal import write_whole

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from nasadvisor.domain.evidence.commits import CommitTrace
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.host.simulated.evidence import simulated_commits
 from tests.unit.cli.conftest import Shell
 from tests.unit.host.evidence.test_commits import TRACE

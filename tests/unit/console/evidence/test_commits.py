@@ -11,7 +11,7 @@ from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import LARGEST_RUN, size_of
 from nasadvisor.console.worker.answers import take_answer, take_error
-from nasadvisor.domain.evidence.commits import MOST_BLOCKS, LogBlocks, replayed
+from nasadvisor.domain.evidence.log_blocks import MOST_BLOCKS, LogBlocks, replayed
 from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.stored.documents import DocumentError, Json, to_document

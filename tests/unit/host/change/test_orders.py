@@ -11,8 +11,8 @@ import pytest
 
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
-from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
+from nasadvisor.domain.evidence.log_blocks import CommitTrace
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.fleet import questions as ask
 from nasadvisor.domain.fleet.permissions import NONE, Verbs, may_not

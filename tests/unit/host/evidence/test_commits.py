@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks
+from nasadvisor.domain.evidence.log_blocks import CommitTrace, LogBlocks
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.bpftrace import BLOCKS_SCRIPT, parse_blocks, trace_blocks
 from nasadvisor.host.adapters.play_blocks import main, offsets_in
