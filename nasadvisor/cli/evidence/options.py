@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.domain.evidence.log_verdict import Answer
-from nasadvisor.domain.evidence.options import NAMES, Cost, Option, OptionRow, OptionsTable, Relief, Waits
+from nasadvisor.domain.evidence.options import NAMES, Cost, Option, OptionRow, OptionsTable, Waits
+from nasadvisor.domain.evidence.verdict import Answer, Relief
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.units import size_text, terabytes_text
 from nasadvisor.stored.documents import to_document

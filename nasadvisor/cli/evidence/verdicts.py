@@ -15,7 +15,8 @@ from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.cli.watching import watch
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.log_verdict import Device, SsdTime, Verdict, judge_log
+from nasadvisor.domain.evidence.commits import SsdTime
+from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_count import LONGEST_S, SHORTEST_S
 from nasadvisor.domain.evidence.metadata_size import Counted
@@ -26,6 +27,7 @@ from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_
 from nasadvisor.domain.evidence.shopping import Price, shopping_of, yearly_costs
 from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
+from nasadvisor.domain.evidence.verdict import Device, Verdict
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import in_evidence

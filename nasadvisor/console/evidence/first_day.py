@@ -12,8 +12,8 @@ from django.utils.translation import pgettext
 
 from nasadvisor.console.evidence.watch import Watched
 from nasadvisor.console.wording.statements import localized, time_text, unbroken
-from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.options import waits_of
+from nasadvisor.domain.evidence.verdict import Answer
 from nasadvisor.domain.figures import milliseconds, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import DAY_S

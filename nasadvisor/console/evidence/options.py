@@ -8,19 +8,10 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.wording.statements import time_text, unbroken
 from nasadvisor.domain.evidence.brought import brought_by_devices
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict
-from nasadvisor.domain.evidence.options import (
-    NAMES,
-    Known,
-    Option,
-    OptionRow,
-    OptionsTable,
-    Relief,
-    Waiting,
-    Waits,
-)
+from nasadvisor.domain.evidence.options import NAMES, Known, Option, OptionRow, OptionsTable, Waits
 from nasadvisor.domain.evidence.read_options import FOLLOW
 from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting
 from nasadvisor.domain.evidence.waited import Wait
 from nasadvisor.domain.evidence.workload import Reach
 from nasadvisor.domain.statements import Statement

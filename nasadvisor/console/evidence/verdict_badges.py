@@ -15,9 +15,9 @@ from nasadvisor.console.evidence.options import gain_words
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.wording.badges import GOOD, QUIET, WAITING, WARN, Badge
 from nasadvisor.console.wording.statements import localized
-from nasadvisor.domain.evidence.log_verdict import Answer, Device
 from nasadvisor.domain.evidence.options import Waits
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.verdict import Answer, Device
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Pool

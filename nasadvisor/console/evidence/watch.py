@@ -11,9 +11,10 @@ from nasadvisor.console.evidence.spells import spells_of
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
+from nasadvisor.domain.evidence.commits import SsdTime
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.curve_verdict import with_curve
-from nasadvisor.domain.evidence.log_verdict import SsdTime, Verdict, judge_log
+from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_size import counted_of
@@ -24,6 +25,7 @@ from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.spells import added
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.verdict import Verdict
 from nasadvisor.domain.evidence.waited import Waited, waited_of
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.health.wear.ingest import expected_ingest
@@ -62,7 +64,7 @@ class Watched:
     @property
     def enough_waited(self) -> Waited | None:
         """The same where it speaks for all that was watched."""
-        return self.waited if self.waited and self.waited.is_enough_for(self.workload.seconds) else None
+        return _enough_for(self.workload, self.waited)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -89,11 +91,12 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     if not samples:
         return None
     facts, sample, ssd = series.facts, merge(samples), ssd_tested_for(series)
+    waited = waited_of(added(spells_of(series, until - WATCHED_S)))
     workload, curve = workload_of(sample, facts), _curve_since(series, now - timedelta(seconds=WATCHED_S))
     return Watched(
         facts=facts,
         workload=workload,
-        log=judge_log(workload, facts, HISTORY, ssd),
+        log=judge_log(workload, facts, HISTORY, ssd, _enough_for(workload, waited)),
         cache=with_curve(judge_cache(workload, facts, HISTORY), curve, workload.sample.levels.arc_most_bytes, HISTORY),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
@@ -101,8 +104,12 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
         ssd=ssd,
         first_at=samples[0].at - int(samples[0].seconds),
         last_at=sample.at,
-        waited=waited_of(added(spells_of(series, until - WATCHED_S))),
+        waited=waited,
     )
+
+
+def _enough_for(workload: Workload, waited: Waited | None) -> Waited | None:
+    return waited if waited and waited.is_enough_for(workload.seconds) else None
 
 
 def _curve_since(series: SampledPool, moment: datetime) -> CacheCurve | None:

@@ -9,7 +9,7 @@ from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.current_host import current_node, show_here
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.checks import can_use_pool
-from nasadvisor.domain.evidence.log_verdict import Answer
+from nasadvisor.domain.evidence.verdict import Answer
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Host, Inventory, Pool

@@ -1,10 +1,11 @@
 """What the log and the cache that a pool has take away of its waiting, in seconds a day."""
 
 from nasadvisor.domain.evidence.cache_verdict import CACHES
-from nasadvisor.domain.evidence.log_verdict import Answer
+from nasadvisor.domain.evidence.commits import log_in_use
 from nasadvisor.domain.evidence.options import Known, Option
+from nasadvisor.domain.evidence.verdict import Answer
 from nasadvisor.domain.evidence.waited import Wait
-from nasadvisor.domain.evidence.workload import DATA, LOGS, commit_time_of, reads_of
+from nasadvisor.domain.evidence.workload import LOGS, reads_of
 from nasadvisor.domain.units import DAY_S
 
 
@@ -15,20 +16,8 @@ def brought_by_devices(known: Known) -> dict[Option, Wait]:
 
 
 def _by_log(known: Known) -> Wait | None:
-    """Its own commits, each by what the data disks would take longer for it. What they write now is no commit but the
-    same kind of write, see `commit_time_of`.
-    """
-    logs, workload = known.facts.leaves_of(*LOGS), known.workload
-    own, disks = (commit_time_of(workload.sample, known.facts.leaves_of(*classes)) for classes in (LOGS, DATA))
-    if not logs or known.log.answer is Answer.CANNOT_TELL or own is None or disks is None:
-        return None
-    a_day = workload.commits * workload.writing_share * workload.log_share / _days(known)
-    return _saved(
-        a_day,
-        disks.low_ns - own.high_ns,
-        disks.likely_ns - own.likely_ns,
-        disks.high_ns - own.low_ns,
-    )
+    is_judged = known.facts.leaves_of(*LOGS) and known.log.answer is not Answer.CANNOT_TELL
+    return log_in_use(known.workload, known.facts).saved if is_judged else None
 
 
 def _by_cache(known: Known) -> Wait | None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from nasadvisor.domain.evidence.excluded_reads import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
-from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels
 from nasadvisor.domain.evidence.thresholds import (
@@ -29,6 +28,7 @@ from nasadvisor.domain.evidence.thresholds import (
     STREAM_SHARE,
     Span,
 )
+from nasadvisor.domain.evidence.verdict import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.evidence.workload import Workload, reads_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.statements import Statement

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, size_from_curve
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, not_yet
 from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP, GHOSTS_LITTLE, Span
+from nasadvisor.domain.evidence.verdict import Answer, Verdict, not_yet
 from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _

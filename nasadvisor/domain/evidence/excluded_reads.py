@@ -7,10 +7,10 @@ it either, and so never reaches a cache (zfsprops(7)).
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity
 from nasadvisor.domain.evidence.thresholds import GHOSTS_LITTLE, MOST_SHARE
+from nasadvisor.domain.evidence.verdict import Answer
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.evidence.cache_verdict import CACHES
-from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_options import metadata_of_reads, metadata_row
 from nasadvisor.domain.evidence.options import Known, Option
 from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP
+from nasadvisor.domain.evidence.verdict import Answer
 from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _

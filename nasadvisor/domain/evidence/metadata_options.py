@@ -4,20 +4,11 @@ from typing import Final
 
 from nasadvisor.domain.evidence.curve import CurvePoint
 from nasadvisor.domain.evidence.excluded_reads import metadata_share
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict
 from nasadvisor.domain.evidence.metadata_size import moved_in_words, special_in_words
-from nasadvisor.domain.evidence.options import (
-    COPIES_ONLY,
-    UNLESS_CHECKPOINT,
-    Cost,
-    Known,
-    Option,
-    OptionRow,
-    Relief,
-    Waiting,
-)
+from nasadvisor.domain.evidence.options import COPIES_ONLY, UNLESS_CHECKPOINT, Cost, Known, Option, OptionRow
 from nasadvisor.domain.evidence.read_options import FOLLOW, against_all, cost_of, judged_on, largest_point, missing_of
 from nasadvisor.domain.evidence.thresholds import GHOSTS_LITTLE, SMALLEST_CACHE_BYTES
+from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _

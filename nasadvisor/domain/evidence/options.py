@@ -1,7 +1,7 @@
 """What can be done about a pool's waits, one row each: what it takes away, costs and risks, and how it goes back.
 
-The rows are a view of what was found out: those of log and cache carry the answers and rules of their verdicts as they
-are. They are made in `write_options` and `read_options`, and put together in `options_table`.
+Log and cache carry the answers and rules of their verdicts as they are. The rows are made in `read_options` and
+`metadata_options`, the others in `options_table`, where all are put together.
 """
 
 from dataclasses import dataclass, field
@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import Final
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.curve import CacheCurve
-from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, Verdict
+from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, SsdTime, commits_of
+from nasadvisor.domain.evidence.curve import YEAR_S, CacheCurve
 from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
 from nasadvisor.domain.evidence.thresholds import Span
+from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, ProgramWaits, Wait, Waited
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import duration
@@ -28,8 +29,30 @@ AT_ONCE: Final = Span(0, 0)
 """The answer that the rules give before it is asked whether enough was watched."""
 
 
+DAYS_PER_YEAR: Final = YEAR_S / DAY_S
 PROGRAMS_NAMED: Final = 5
 """[policy] Of those that wait, where there is room for few."""
+
+
+SETTINGS: Final = frozenset(
+    {
+        "raise-arc-limit",
+        "logbias-throughput",
+        "log-throughput",
+        "kept-out",
+        "kept-out-some",
+        "metadata-little",
+        "metadata-only",
+        "nothing-eligible",
+        "slice-budget",
+        "no-budget",
+        "guests-at-risk",
+        "guests-unknown",
+        "sync-disabled",
+        "sync-disabled-too",
+    }
+)
+"""The rules and remarks of the verdicts that name something to set."""
 
 
 class Option(StrEnum):
@@ -53,25 +76,6 @@ NAMES: Final = {
     Option.METADATA: _("Metadata-only cache"),
     Option.SPECIAL: _("Special vdevs"),
 }
-
-
-class Waiting(StrEnum):
-    """What programs wait for."""
-
-    COMMITS = "commits"
-    READS = "reads"
-
-
-@dataclass(frozen=True)
-class Relief:
-    """The share of one kind of waiting that would be gone. `high` is None where at least `low` is all that is known.
-
-    Of reads, it is the share that no longer goes to the data disks: what memory or an SSD takes for them is left out.
-    """
-
-    of: Waiting
-    low: float
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -145,13 +149,9 @@ class Known:
         return judge_cache(self.workload, self.facts, AT_ONCE)
 
     @property
-    def commit_ns(self) -> float | None:
-        """How long programs wait for one commit that writes something: as it was traced, else as its devices take."""
-        workload = self.workload
-        writing = workload.commits * workload.writing_share / max(workload.seconds, 1e-9) * DAY_S
-        if self.waited and self.waited.total.likely_s and writing:
-            return self.waited.total.likely_s / writing * 1e9
-        return workload.commit_time.likely_ns if workload.commit_time else None
+    def commits(self) -> Commits:
+        """What programs wait for in commits: as it was traced, else as its devices take."""
+        return commits_of(self.workload, self.waited)
 
     @property
     def readable_curve(self) -> CacheCurve | None:

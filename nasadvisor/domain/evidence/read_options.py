@@ -7,23 +7,22 @@ from nasadvisor.domain.evidence.cache_verdict import CACHES, own_ghost_share, re
 from nasadvisor.domain.evidence.curve import CurvePoint, MemoryPoint, curve_in_words, size_from_curve
 from nasadvisor.domain.evidence.curve_verdict import COUNTERS_END, least_at
 from nasadvisor.domain.evidence.feed import cache_feed
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, not_yet
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
     COPIES_ONLY,
+    DAYS_PER_YEAR,
     NOTHING_LOST,
+    SETTINGS,
     UNLESS_CHECKPOINT,
     Cost,
     Known,
     Option,
     OptionRow,
-    Relief,
-    Waiting,
     watch_longer,
 )
 from nasadvisor.domain.evidence.recommendation import mean_block_bytes
 from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP, GHOSTS_LITTLE, READ_WAITING_SHARE
-from nasadvisor.domain.evidence.write_options import DAYS_PER_YEAR, SETTINGS
+from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting, not_yet
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _

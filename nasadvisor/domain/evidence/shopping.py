@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.measuring.suitability import GOOD_COMMIT_NS
-from nasadvisor.domain.evidence.options import Cost, Known, Option, OptionRow, OptionsTable
+from nasadvisor.domain.evidence.options import DAYS_PER_YEAR, Cost, Known, Option, OptionRow, OptionsTable
 from nasadvisor.domain.evidence.recommendation import BY_CURVE
-from nasadvisor.domain.evidence.thresholds import GAIN_HELPS
+from nasadvisor.domain.evidence.verdict import GOOD_LOG_SHARE, Answer
 from nasadvisor.domain.evidence.workload import CommitTime
-from nasadvisor.domain.evidence.write_options import DAYS_PER_YEAR
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -128,7 +126,7 @@ def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
 
 def _flush(known: Known, commit: CommitTime) -> Need:
     at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
-    most_ns = min(GOOD_COMMIT_NS, commit.likely_ns / GAIN_HELPS)
+    most_ns = min(GOOD_COMMIT_NS, commit.likely_ns * (1 - GOOD_LOG_SHARE))
     writers = str(max(1, ceil(at_once)))
     what = _("A synchronous write of 4 KiB, including its flush, in at most {time}; {writers} at a time.")
     why = _("Under load, the pool takes {pool} for each of {commits} commits/s, so about {writers} run at once.")

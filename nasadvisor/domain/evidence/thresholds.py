@@ -49,15 +49,10 @@ loss protection and fsync latency"), 48 us for 4 KiB (Intel Optane M10; d-uzlov/
 138 us, see above, up to what a test calls good. Without protection: 449 us (Crucial T500; Callaghan) to 7 ms (T-Force
 TM8FPL500G; test-fsync.md)."""
 
-GAIN_HELPS: Final = 3.0
-"""[policy] A log helps if a commit is at least so many times as fast; below it is hard to feel."""
-
 GAIN_LITTLE: Final = 1.3
-"""[policy] Below that it is as good as nothing: the mirrored log must wait for the slower of two SSDs."""
 
-WAITING_SHARE: Final = 0.10
-"""[policy] Programs must wait for commits for at least this share of the time (commits/s times their length). A part of
-less is not felt: six commits a second of 7 ms each are 4 %, and whoever was asked about such hosts said: leave it."""
+UNKNOWN_COMMIT_NS: Final = 30 * 1000 * US
+"""[policy] What a flush that nobody counts adds to a commit at the most: three turns of a disk with 7,200 a minute."""
 
 COMMITS_A_BLOCK: Final = 4
 """[policy] So many commits to one block of the ZIL are explained by programs that commit at once; more found nothing to
@@ -69,7 +64,7 @@ SATA_LOG_BYTES_PER_S: Final = 450 * 1_000_000
 PR 14378)."""
 
 BUSY_SHARE: Final = 0.002
-"""[policy] And the busy time must be at least this share of what was watched: three minutes a day."""
+"""[policy] Busy times are felt if they are at least this share of what was watched: three minutes a day."""
 
 MOST_SHARE: Final = 0.5
 """[policy] "Most" of the demand."""

@@ -1,8 +1,8 @@
 """The evidence in the plain values that a proposal goes by."""
 
 from nasadvisor.domain.change.proposal import Want, Wanted
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict
 from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.verdict import Answer, Verdict
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from nasadvisor.domain.evidence.options import Option, OptionsTable, Relief
+from nasadvisor.domain.evidence.options import Option, OptionsTable
+from nasadvisor.domain.evidence.verdict import Relief
 from nasadvisor.domain.evidence.waited import NO_WAIT, ProgramWaits, Wait, Waited
 from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.statements import Statement

@@ -1,5 +1,6 @@
 """What a pool's samples say about its users: who writes synchronously, how long a commit takes, who reads what."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -7,12 +8,12 @@ from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, Sample
 from nasadvisor.domain.evidence.thresholds import (
+    BUSY_SHARE,
     COMMITS_A_BLOCK,
     LARGE_COMMIT_BYTES,
     MOST_SHARE,
     OTHER_READS,
     READS_AGGREGATED,
-    WAITING_SHARE,
 )
 from nasadvisor.domain.figures import MS
 from nasadvisor.domain.storage.inventory import VdevClass
@@ -42,9 +43,9 @@ class DatasetWorkload:
     writes_per_s: float = 0.0
 
     @property
-    def bytes_per_commit(self) -> float:
-        """How much one of its commits carries."""
-        return self.sync_bytes_per_s / self.commits_per_s if self.commits_per_s else 0.0
+    def is_stream(self) -> bool:
+        """Whether its commits carry so much that the disks take them as well as a log does."""
+        return self.sync_bytes_per_s >= LARGE_COMMIT_BYTES * self.commits_per_s
 
     @property
     def reach(self) -> Reach:
@@ -100,12 +101,12 @@ class Workload:
     @property
     def reachable_commits_share(self) -> float:
         """The share of commits that could go to a log."""
-        return self._commits_share(Reach.LOG)
+        return self._commits_share(lambda each: each.reach is Reach.LOG)
 
     @property
     def throughput_share(self) -> float:
         """The share of commits on datasets with logbias=throughput."""
-        return self._commits_share(Reach.THROUGHPUT)
+        return self._commits_share(lambda each: each.reach is Reach.THROUGHPUT)
 
     @property
     def hidden(self) -> tuple[DatasetWorkload, ...]:
@@ -131,36 +132,20 @@ class Workload:
         return self.busy_commits_per_s or self.commits / max(self.seconds, 1e-9)
 
     @property
-    def waited_s(self) -> float:
-        """How many seconds programs waited for commits that could go to a log; those of several add up."""
-        return self.commits * self._waits_of_one_s
+    def is_busy_for_long(self) -> bool:
+        """Whether what happened in busy times is felt, and not a burst that is soon over."""
+        return 0 < self.busy_seconds >= BUSY_SHARE * self.seconds
 
     @property
-    def waiting_share(self) -> float:
-        """How much of all that was watched somebody waited so (more than 1 if several did)."""
-        return self.waited_s / max(self.seconds, 1e-9)
+    def stream_share(self) -> float:
+        """The share of commits that could go to a log, but are streams that the disks take as well."""
+        return self._commits_share(lambda each: each.reach is Reach.LOG and each.is_stream)
 
     @property
-    def busy_waiting_share(self) -> float:
-        """The same of busy times alone."""
-        return self.busy_commits_per_s * self._waits_of_one_s
-
-    @property
-    def most_waiting_share(self) -> float:
-        """The larger of both: all day or when it is busy."""
-        return max(self.waiting_share, self.busy_waiting_share)
-
-    @property
-    def is_felt(self) -> bool:
-        """Whether somebody feels how long they wait for commits that could go to a log."""
-        return self.most_waiting_share >= WAITING_SHARE
-
-    @property
-    def small_waiting_share(self) -> float:
-        """`waiting_share` of the datasets alone whose commits are no streams."""
-        total = sum(each.commits_per_s for each in self.datasets)
-        small = sum(each.commits_per_s for each in self.datasets if each.bytes_per_commit < LARGE_COMMIT_BYTES)
-        return self.waiting_share * small / total if total else 0.0
+    def quick_share(self) -> float:
+        """The share of commits that a log makes quicker: they reach it, are no streams, and carry their data."""
+        past = min(self.direct_share, self.indirect_share)
+        return max(self.reachable_commits_share - self.stream_share, 0.0) * (1 - past)
 
     @property
     def indirect_share(self) -> float:
@@ -194,14 +179,9 @@ class Workload:
         of_disks = own / self.reads.total if self.reads.total else 1.0
         return self.reads.quantile_ns(share if of_disks >= OTHER_READS else share * of_disks)
 
-    @property
-    def _waits_of_one_s(self) -> float:
-        commit = self.commit_time
-        return self.writing_share * self.reachable_commits_share * commit.likely_ns / 1e9 if commit else 0.0
-
-    def _commits_share(self, reach: Reach) -> float:
+    def _commits_share(self, counts: Callable[[DatasetWorkload], bool]) -> float:
         total = sum(each.commits_per_s for each in self.datasets)
-        return sum(each.commits_per_s for each in self.datasets if each.reach is reach) / total if total else 0.0
+        return sum(each.commits_per_s for each in self.datasets if counts(each)) / total if total else 0.0
 
 
 def workload_of(sample: Sample, facts: PoolFacts) -> Workload:

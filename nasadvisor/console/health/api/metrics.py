@@ -15,7 +15,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import AlertStates, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
-from nasadvisor.domain.evidence.options import Waiting
+from nasadvisor.domain.evidence.verdict import Waiting
 from nasadvisor.domain.statements import Level
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, SsdTime
+from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, SsdTime
 from nasadvisor.domain.evidence.measuring.prediction import Prediction, predict
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, ProbeResult
 from nasadvisor.domain.evidence.measuring.suitability import ssd_time, suitability

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from nasadvisor.domain.evidence.log_verdict import SsdTime
+from nasadvisor.domain.evidence.commits import SsdTime
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, FioFigures
 from nasadvisor.domain.evidence.thresholds import SLOW_SSD_COMMIT_NS, US
 from nasadvisor.domain.figures import milliseconds, percent

@@ -17,9 +17,10 @@ from nasadvisor.console.evidence.models import SampledPool, StoredAnswer
 from nasadvisor.console.evidence.watch import Watched, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, Device, Verdict
+from nasadvisor.domain.evidence.commits import UNKNOWN_SSD
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.verdict import Answer, Device, Verdict
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Bus, Inventory

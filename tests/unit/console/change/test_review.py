@@ -16,7 +16,8 @@ from nasadvisor.console.change.wizard.plan_summary import gist_of
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.domain.evidence.options import PoolWaiting, Relief, Waiting, Waits
+from nasadvisor.domain.evidence.options import PoolWaiting, Waits
+from nasadvisor.domain.evidence.verdict import Relief, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, Wait
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.stored.documents import to_document

@@ -18,7 +18,8 @@ from nasadvisor.console.health.alerts.models import AlertEvent, StoredAlert
 from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.worker.tasks import roll_up_samples
 from nasadvisor.domain.evidence.comparison import Comparison, Difference, Figures, Gain
-from nasadvisor.domain.evidence.options import PoolWaiting, Relief, Waiting, Waits
+from nasadvisor.domain.evidence.options import PoolWaiting, Waits
+from nasadvisor.domain.evidence.verdict import Relief, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, Wait
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import DAY_S

@@ -7,7 +7,8 @@ from django.utils import timezone, translation
 
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.evidence.verdict_badges import verdict_badges_of
-from nasadvisor.domain.evidence.options import PoolWaiting, Relief, Waiting, Waits
+from nasadvisor.domain.evidence.options import PoolWaiting, Waits
+from nasadvisor.domain.evidence.verdict import Relief, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, Wait
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import to_document

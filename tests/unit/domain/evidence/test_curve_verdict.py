@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.curve_verdict import COUNTERS_END, SHORTFALL, least_at, with_curve
-from nasadvisor.domain.evidence.log_verdict import Answer, Device, Verdict
 from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP, GHOSTS_LITTLE, HISTORY, SPOT
+from nasadvisor.domain.evidence.verdict import Answer, Device, Verdict
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import DAY_S, GIB, MINUTE_S
 from tests.unit.domain.evidence.test_curve import CLIFF, flat

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.verdict import Answer, Verdict
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.units import GIB, KIB, MIB, TIB
 from tests.unit.domain.evidence.pools import CACHE_LEAF, LEAVES, facts, readers

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, judge_log
+from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts, Served
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.verdict import Answer, Verdict
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.units import KIB
 from tests.unit.domain.evidence.pools import DAY, LEAVES, LOG_LEAF, async_writers, facts

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.metadata_blocks import BlockKind, TypeBlocks, allocated_on, kind_of, kinds_of
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata
 from nasadvisor.domain.evidence.metadata_count import against_count
@@ -15,6 +14,7 @@ from nasadvisor.domain.evidence.options import Known, Option
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, DiskActivity, Sample
+from nasadvisor.domain.evidence.verdict import Answer
 from nasadvisor.domain.storage.inventory import Vdev, VdevClass
 from nasadvisor.domain.units import GIB, KIB
 from tests.unit.domain.evidence.counts import COUNT, SMALL, counted, kind, pool, top

@@ -7,18 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
+from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, WAITS_ALONE, WAITS_IN_LINE, SsdTime
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.curve_verdict import SHORTFALL
-from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, judge_log
-from nasadvisor.domain.evidence.options import Known, Option, OptionRow, Waiting
+from nasadvisor.domain.evidence.log_verdict import judge_log
+from nasadvisor.domain.evidence.options import Known, Option, OptionRow
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts, Served
 from nasadvisor.domain.evidence.read_options import OF_ALL_READS
 from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
+from nasadvisor.domain.evidence.verdict import Answer, Waiting
 from nasadvisor.domain.evidence.workload import workload_of
-from nasadvisor.domain.evidence.write_options import WAITS_ALONE, WAITS_IN_LINE
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import DAY_S, GIB
 from tests.unit.domain.evidence.pools import (

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, judge_log
+from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.pool_facts import LeafFacts
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.verdict import Answer, Verdict
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import GIB

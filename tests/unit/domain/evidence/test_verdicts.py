@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.log_verdict import Answer, SsdTime, Verdict, judge_log
+from nasadvisor.domain.evidence.commits import SsdTime
+from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import (
     ArcActivity,
@@ -19,6 +20,7 @@ from nasadvisor.domain.evidence.samples import (
     merge,
 )
 from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
+from nasadvisor.domain.evidence.verdict import Answer, Verdict
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.evidence.pools import (
@@ -102,7 +104,12 @@ class TestLog:
         assert told(log(sync_writers(commits_per_s=0.4))) == (Answer.NO, "no-commits")
 
     def test_short_waits_gain_little(self) -> None:
-        assert told(log(sync_writers(commits_per_s=6, speed="fast", flush_ms=1))) == (Answer.LITTLE, "seldom")
+        assert told(log(sync_writers(commits_per_s=6, speed="fast", flush_ms=2))) == (Answer.LITTLE, "seldom")
+
+    def test_who_waits_for_ten_minutes_in_a_day_is_as_good_as_nobody(self) -> None:
+        """It is time that counts: few commits that take long and many that do not are alike."""
+        assert told(log(sync_writers(commits_per_s=6, speed="fast", flush_ms=1))) == (Answer.NO, "no-commits")
+        assert told(log(sync_writers(commits_per_s=0.4))) == (Answer.NO, "no-commits")
 
     def test_on_disks_of_middling_speed_it_depends_on_the_ssd(self) -> None:
         verdict = log(sync_writers(speed="fast", flush_ms=4))

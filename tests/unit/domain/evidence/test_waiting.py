@@ -6,14 +6,15 @@ import pytest
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
-from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, judge_log
-from nasadvisor.domain.evidence.options import Known, Option, OptionsTable, Waiting
+from nasadvisor.domain.evidence.log_verdict import judge_log
+from nasadvisor.domain.evidence.options import Known, Option, OptionsTable
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
 from nasadvisor.domain.evidence.recommendation import mean_block_bytes, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, PoolActivity, Sample, VdevActivity
 from nasadvisor.domain.evidence.shopping import shopping_of
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.verdict import Answer, Verdict, Waiting
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.units import GIB, KIB, MIB
 from tests.unit.domain.evidence.pools import CACHE_LEAF, DAY, FLASH, LEAVES, LOG_LEAF, facts, readers, sync_writers

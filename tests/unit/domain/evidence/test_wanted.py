@@ -2,8 +2,8 @@
 
 import pytest
 
-from nasadvisor.domain.evidence.log_verdict import Answer, Device, Verdict
 from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.verdict import Answer, Device, Verdict
 from nasadvisor.domain.evidence.wanted import NOTHING_SEEN, wanted_by
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import GIB

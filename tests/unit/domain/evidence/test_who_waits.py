@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.evidence.log_verdict import SsdTime
-from nasadvisor.domain.evidence.options import Option, OptionsTable, Relief, Waiting, waits_of
+from nasadvisor.domain.evidence.commits import SsdTime
+from nasadvisor.domain.evidence.options import Option, OptionsTable, waits_of
 from nasadvisor.domain.evidence.options_table import options_of
+from nasadvisor.domain.evidence.verdict import Relief, Waiting
 from nasadvisor.domain.evidence.waited import ProgramWaits, Wait, Waited
 from nasadvisor.domain.evidence.who_waits import total_of, who_waits
 from nasadvisor.domain.units import DAY_S, MINUTE_S
