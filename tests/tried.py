@@ -376,8 +376,8 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/evidence/measuring.py: nasadvisor probe {found.pool_name} --disk DISK
         nasadvisor/cli/health/report.py: nasadvisor probe {chosen.name}
         nasadvisor/domain/evidence/read_options.py: nasadvisor curve POOL
-        nasadvisor/domain/evidence/write_options.py: nasadvisor probe {pool} --disk DISK
-        nasadvisor/domain/evidence/write_options.py: nasadvisor probe {pool}
+        nasadvisor/domain/evidence/options_table.py: nasadvisor probe {pool} --disk DISK
+        nasadvisor/domain/evidence/options_table.py: nasadvisor probe {pool}
     """,
     f"{OURS}::test_what_is_not_known_names_where_it_is_listed": """
         nasadvisor/cli/explain.py: nasadvisor explain

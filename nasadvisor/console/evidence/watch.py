@@ -13,7 +13,6 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import SsdTime
 from nasadvisor.domain.evidence.curve import CacheCurve
-from nasadvisor.domain.evidence.curve_verdict import with_curve
 from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
@@ -97,7 +96,7 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
         facts=facts,
         workload=workload,
         log=judge_log(workload, facts, HISTORY, ssd, _enough_for(workload, waited)),
-        cache=with_curve(judge_cache(workload, facts, HISTORY), curve, workload.sample.levels.arc_most_bytes, HISTORY),
+        cache=judge_cache(workload, facts, HISTORY, curve),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
         curve=curve,

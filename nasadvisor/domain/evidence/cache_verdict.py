@@ -1,58 +1,273 @@
-"""Would a cache (L2ARC) help? The rules, in the order in which they are asked.
+"""Would a cache help, or does the one that is there? Read off what it takes away (`reads`), with what bounds that.
 
-OpenZFS's ghost lists tell what would have been a hit in an ARC larger by about one ARC. Nothing in the kernel tells
-more than that, so nothing more is said: never is a hit rate of a larger cache guessed.
+Never is a hit rate of a larger cache guessed: where counters end, a curve tells, or nothing does.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Final
 
-from nasadvisor.domain.evidence.excluded_reads import also_kept_out, judge_kept_out, kept_out_of, metadata_share
+from nasadvisor.domain.evidence.curve import CacheCurve, size_from_curve
+from nasadvisor.domain.evidence.excluded_reads import NOTHING, also_kept_out, kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
-from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
-from nasadvisor.domain.evidence.samples import ArcActivity, Levels
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.reads import (
+    CACHES,
+    SHORTFALL,
+    SSD_BEFORE_SSD,
+    CacheInUse,
+    cache_in_use,
+    demand_of_reads,
+    ghost_share,
+    least_at,
+    own_ghost_share,
+    relief_by_cache,
+    stream_share,
+)
+from nasadvisor.domain.evidence.samples import Levels
 from nasadvisor.domain.evidence.thresholds import (
     ARC_AT_LIMIT,
     ARC_FULL,
     ARC_LIMIT_SHARE,
     ARC_SHRUNK,
-    ENOUGH_HITS,
-    GAIN_LITTLE,
-    GHOSTS_HELP,
-    GHOSTS_LITTLE,
     HEADER_SHARE,
-    L2_USEFUL,
-    MOST_SHARE,
-    POOL_SHARE,
-    READ_FELT_SHARE,
-    READ_WAITING_SHARE,
     STREAM_SHARE,
     Span,
 )
-from nasadvisor.domain.evidence.verdict import Answer, Device, Evidence, Verdict, not_yet
-from nasadvisor.domain.evidence.workload import Workload, reads_of
+from nasadvisor.domain.evidence.verdict import (
+    FELT_SHARE,
+    HELPS_SHARE,
+    LEAST_SHARE,
+    Answer,
+    Device,
+    Evidence,
+    Relief,
+    Verdict,
+    Waiting,
+    in_time,
+    read_off,
+    read_off_one,
+)
+from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import size_text
 
-CACHES = (VdevClass.CACHE,)
+UNKNOWN: Final = Relief(Waiting.READS, 0.0, None)
 
 
-def judge_cache(workload: Workload, facts: PoolFacts, span: Span) -> Verdict:
-    """Whether a cache would help, or whether the one that is there does."""
-    answer, rule = _decide(workload, facts)
-    verdict = Verdict(
+def judge_cache(workload: Workload, facts: PoolFacts, span: Span, curve: CacheCurve | None = None) -> Verdict:
+    """Whether a cache would help, or whether the one that is there does.
+
+    `curve` is of reads that were followed lately, None without.
+    """
+    answer, rule = _decide(workload, facts, curve)
+    judged = in_time(answer, rule, workload.seconds, span.missing_s(answer, workload.seconds))
+    return Verdict(
         device=Device.CACHE,
-        answer=answer,
-        rule=rule,
+        answer=judged.answer,
+        rule=judged.because,
         evidence=tuple(_evidence(workload)),
         seconds=workload.seconds,
+        wait_s=judged.wait_s,
         before=tuple(_first(workload.sample.levels, facts)) if answer in (Answer.HELPS, Answer.CANNOT_TELL) else (),
         beside=tuple(_beside(workload, facts, rule)),
     )
-    enough_s = span.yes_s if answer is Answer.HELPS else span.no_s
-    return not_yet(verdict, enough_s - workload.seconds)
+
+
+def judge_reads(workload: Workload) -> tuple[Answer, Statement] | None:
+    """What speaks of all reads, whatever would answer them; None where somebody waits for them."""
+    levels, demand = workload.sample.levels, demand_of_reads(workload)
+    if not levels.arc_bytes:
+        return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC counters could not be read on this host."))
+    if demand.most < FELT_SHARE:
+        return read_off(demand, UNKNOWN), _hardly_waited(workload)
+    return None
+
+
+def filling(workload: Workload) -> Statement | None:
+    """That the ARC is still filling, so that nothing is known of what is read again."""
+    levels = workload.sample.levels
+    if not levels.arc_target_bytes or levels.arc_bytes >= ARC_FULL * levels.arc_target_bytes:
+        return None
+    template = _(
+        "The ARC holds {size} of {target} and is still filling, so most misses are first reads. Wait until it is full."
+    )
+    values = {"size": size_text(levels.arc_bytes), "target": size_text(levels.arc_target_bytes)}
+    return Statement("arc-fills", template, values)
+
+
+def _decide(workload: Workload, facts: PoolFacts, curve: CacheCurve | None) -> tuple[Answer, Statement]:
+    of_all = judge_reads(workload)
+    if of_all:
+        return of_all
+    demand = demand_of_reads(workload)
+    if facts.leaves_of(*CACHES):
+        return _of_cache_in_use(cache_in_use(workload, facts), facts)
+    for relief, because in _bounds(workload, facts):
+        return read_off(demand, relief), because
+    answer = read_off(demand, relief_by_cache(workload, facts, curve))
+    return answer, _of_size(workload, facts, answer, curve)
+
+
+def _hardly_waited(workload: Workload) -> Statement:
+    """Nobody waits, because the ARC serves the reads, or because those that it misses are of other pools."""
+    arc, demand, own = workload.sample.arc, demand_of_reads(workload), workload.misses_share
+    if not own or demand.most / own >= FELT_SHARE:
+        template = _("Only {share} of ARC misses belong to this pool.")
+        return Statement("other-pools", template, {"share": percent(own)})
+    asked = arc.demand_hits + arc.demand_misses
+    template = _(
+        "The ARC already serves {hits} of reads; programs spend only {share} of their time waiting for the rest."
+    )
+    values = {"hits": percent(arc.demand_hits / asked if asked else 1.0), "share": percent(demand.ever)}
+    return Statement("arc-is-enough", template, values)
+
+
+def _bounds(workload: Workload, facts: PoolFacts) -> Iterator[tuple[Relief, Statement]]:
+    """What keeps a cache from taking more away, the closest first; nothing where its size alone decides."""
+    arc = workload.sample.arc
+    out, fills = kept_out(workload, facts), filling(workload)
+    if out:
+        yield out
+    if stream_share(arc) >= STREAM_SHARE and not facts.tunables.reads_streams_from_cache:
+        template = _(
+            "{share} of misses are prefetches for long sequential reads, which this release of OpenZFS never serves "
+            "from a cache (l2arc_noprefetch=1)."
+        )
+        yield NOTHING, Statement("streams", template, {"share": percent(stream_share(arc))})
+    if fills:
+        yield UNKNOWN, fills
+    if workload.is_flash:
+        yield before_flash(workload)
+
+
+def before_flash(workload: Workload) -> tuple[Relief, Statement]:
+    """What SSDs take away of the waiting for a pool of SSDs."""
+    template = _("The pool consists of SSDs and reads in about {read}; a cache would hardly be faster.")
+    because = Statement("flash-pool", template, {"read": milliseconds(workload.read_ns)})
+    return Relief(Waiting.READS, 0.0, SSD_BEFORE_SSD), because
+
+
+def _of_size(workload: Workload, facts: PoolFacts, answer: Answer, curve: CacheCurve | None) -> Statement:
+    """What counters and curve say of caches of all sizes."""
+    relief = relief_by_cache(workload, facts, curve)
+    if curve and answer is Answer.LITTLE:
+        return _little_by_curve(curve, relief)
+    point = size_from_curve(curve, workload.sample.levels.arc_most_bytes) if curve else None
+    by_curve = least_at(curve, point) if curve and point else 0.0
+    if curve and point and answer is Answer.HELPS and by_curve >= relief.low:
+        template = _(
+            "A trace of {time} shows that a cache of {size} would serve at least {least} of the reads that now go to "
+            "the disks: {low} from the curve, minus {shortfall} points, its worst known error."
+        )
+        values = {
+            "time": duration(curve.traced.seconds),
+            "size": size_text(point.size_bytes),
+            "least": percent(by_curve),
+            "low": percent(point.low),
+            "shortfall": f"{SHORTFALL * 100:.0f}",
+        }
+        return Statement("curve-helps", template, values)
+    return _by_ghosts(workload, answer, relief_by_cache(workload, facts, None).low)
+
+
+def _little_by_curve(curve: CacheCurve, relief: Relief) -> Statement:
+    template = _(
+        "A trace of {time} shows that no cache up to {size} would serve more than {most} of the reads that now go to "
+        "the disks."
+    )
+    values = {
+        "time": duration(curve.traced.seconds),
+        "size": size_text(curve.points[-1].size_bytes),
+        "most": percent(relief.at_best),
+    }
+    return Statement("curve-little", template, values)
+
+
+def _by_ghosts(workload: Workload, answer: Answer, least: float) -> Statement:
+    arc, levels, own = workload.sample.arc, workload.sample.levels, workload.misses_share
+    share = ghost_share(arc)
+    values = {"share": percent(share), "arc": size_text(levels.arc_target_bytes)}
+    if answer is Answer.HELPS:
+        template = _(
+            "At least {share} of misses were for blocks the ARC had just evicted; {arc} more would have held them."
+        )
+        return Statement("ghosts", template, values)
+    if share >= HELPS_SHARE > own_ghost_share(workload):
+        template = _(
+            "{share} of the host's misses were for blocks the ARC had just evicted, but at most {own} of the misses "
+            "belong to this pool. OpenZFS does not show whose blocks they were."
+        )
+        return Statement("ghosts-of-all", template, {**values, "own": percent(own)})
+    if share >= LEAST_SHARE:
+        template = _(
+            "A cache of about {arc} would serve at least {share} of misses. OpenZFS does not show whether a larger one "
+            "would serve much more. Add one and compare; you can undo it at any time."
+        )
+        return Statement("some-ghosts", template, {**values, "share": percent(least)})
+    if stream_share(arc) >= STREAM_SHARE:
+        template = _(
+            "{share} of misses are prefetches for long sequential reads. A cache helps only with files that are read "
+            "again and fit into it; OpenZFS does not show whether they are."
+        )
+        return Statement("streams-again", template, {"share": percent(stream_share(arc))})
+    template = _(
+        "Only {share} of misses were for blocks the ARC had just evicted; a cache of about {arc} would serve at least "
+        "that share. OpenZFS does not show what a much larger cache, or one for metadata only, would do."
+    )
+    return Statement("no-ghosts", template, values)
+
+
+def _of_cache_in_use(cache: CacheInUse, facts: PoolFacts) -> tuple[Answer, Statement]:
+    """The cache that is there: that it serves reads is use, and no help yet."""
+    workload, arc, relief = cache.workload, cache.workload.sample.arc, cache.relief
+    demand = demand_of_reads(workload)
+    answer = read_off_one(demand, relief)
+    values = {
+        "share": percent(cache.share),
+        "read": size_text(arc.l2_read_bytes),
+        "written": size_text(arc.l2_written_bytes),
+        "own": percent(workload.misses_share),
+        "pool": milliseconds(workload.read_ns),
+        "cache": milliseconds(cache.reads.quantile_ns(0.5)),
+    }
+    if answer is Answer.HELPS:
+        template = _("The cache serves {share} of ARC misses ({read} read from it, {written} written to it).")
+        return answer, Statement("cache-serves", template, values)
+    if answer is Answer.CANNOT_TELL:
+        template = _(
+            "The host's caches serve {share} of ARC misses, but at most {own} of the misses belong to this pool. "
+            "OpenZFS does not show whose reads they serve."
+        )
+        return answer, Statement("caches-of-all", template, values)
+    out = kept_out(workload, facts)
+    return (read_off(demand, out[0]), out[1]) if out else (Answer.LITTLE, _serves_little(cache, values))
+
+
+def _serves_little(cache: CacheInUse, values: dict[str, str]) -> Statement:
+    """Why programs wait hardly less for a cache that is used."""
+    arc = cache.workload.sample.arc
+    if cache.share >= HELPS_SHARE and cache.workload.is_flash:
+        template = _(
+            "The cache serves {share} of ARC misses, but the pool itself consists of SSDs and reads in about {pool}: "
+            "the cache is hardly faster."
+        )
+        return Statement("cache-before-flash", template, values)
+    if cache.share >= HELPS_SHARE and cache.is_timed:
+        template = _(
+            "The cache serves {share} of ARC misses but takes about {cache} per read; the pool itself takes {pool}, so "
+            "the cache is hardly faster."
+        )
+        return Statement("cache-slow", template, values)
+    if arc.l2_read_bytes >= arc.l2_written_bytes:
+        template = _("The cache serves only {share} of what the ARC misses. A cache needs hours to fill.")
+        return Statement("cache-serves-little", template, values)
+    template = _(
+        "The cache serves {share} of ARC misses ({read} read from it, {written} written to it): more wear than "
+        "benefit. A cache needs hours to fill."
+    )
+    return Statement("cache-wears", template, values)
 
 
 def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[Statement]:
@@ -79,200 +294,6 @@ def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[S
         feed, wanted = cache_feed(workload, facts, [leaf.size_bytes for leaf in caches])
         largest = max(caches, key=lambda leaf: leaf.size_bytes)
         yield from feed_notes(feed, facts.tunables, wanted, largest.size_bytes, largest.disk_bytes)
-
-
-def ghost_share(arc: ArcActivity) -> float:
-    """The share of misses that an ARC larger by about its own size would have served."""
-    return min(arc.ghost_hits / arc.misses, 1.0) if arc.misses else 0.0
-
-
-def own_ghost_share(workload: Workload) -> float:
-    """The same of one pool's misses, at least: ghost hits are the host's, so those of others may be among them."""
-    own = workload.misses_share
-    return max((ghost_share(workload.sample.arc) - (1 - own)) / own, 0.0) if own else 0.0
-
-
-def stream_share(arc: ArcActivity) -> float:
-    """The share of misses that were read ahead."""
-    return arc.prefetch_misses / arc.misses if arc.misses else 0.0
-
-
-def read_waiting_share(workload: Workload) -> float:
-    """How much of the time somebody waits for a read of this pool that the ARC missed (more than 1 if several do)."""
-    return workload.missed_reads_per_s * workload.read_ns / 1e9
-
-
-def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
-    arc, levels = workload.sample.arc, workload.sample.levels
-    if not levels.arc_bytes:
-        return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC counters could not be read on this host."))
-    if facts.leaves_of(*CACHES):
-        answer, rule = _cache_in_use(workload, facts.leaves_of(*CACHES))
-        return (answer is Answer.LITTLE and judge_kept_out(workload, facts)) or (answer, rule)
-    return (
-        _others_miss(workload)
-        or _nothing_missed(workload)
-        or judge_kept_out(workload, facts)
-        or _streams(arc, facts)
-        or _filling(levels)
-        or _flash(workload)
-        or _ghosts(workload)
-    )
-
-
-def _cache_in_use(workload: Workload, caches: tuple[LeafFacts, ...]) -> tuple[Answer, Statement]:
-    arc = workload.sample.arc
-    asked = arc.l2_hits + arc.l2_misses
-    share = arc.l2_hits / asked if asked else 0.0
-    values = {
-        "share": percent(share),
-        "read": size_text(arc.l2_read_bytes),
-        "written": size_text(arc.l2_written_bytes),
-    }
-    if share >= L2_USEFUL:
-        found = _use_without_gain(workload, caches, values)
-        if found:
-            return found
-        if arc.l2_read_bytes >= arc.l2_written_bytes:
-            template = _("The cache serves {share} of ARC misses ({read} read from it, {written} written to it).")
-            return Answer.HELPS, Statement("cache-serves", template, values)
-    if arc.l2_read_bytes >= arc.l2_written_bytes:
-        template = _("The cache serves only {share} of what the ARC misses. A cache needs hours to fill.")
-        return Answer.LITTLE, Statement("cache-serves-little", template, values)
-    template = _(
-        "The cache serves {share} of ARC misses ({read} read from it, {written} written to it): more wear than "
-        "benefit. A cache needs hours to fill."
-    )
-    return Answer.LITTLE, Statement("cache-wears", template, values)
-
-
-def _use_without_gain(
-    workload: Workload, caches: tuple[LeafFacts, ...], values: Mapping[str, str]
-) -> tuple[Answer, Statement] | None:
-    """Why a cache that serves reads makes none of this pool faster; None where it does."""
-    if workload.misses_share < MOST_SHARE:
-        template = _(
-            "The host's caches serve {share} of ARC misses, but at most {own} of the misses belong to this pool. "
-            "OpenZFS does not show whose reads they serve."
-        )
-        return Answer.CANNOT_TELL, Statement(
-            "caches-of-all", template, {**values, "own": percent(workload.misses_share)}
-        )
-    pool, reads = milliseconds(workload.read_ns), reads_of(workload.sample, caches)
-    cache_ns = reads.quantile_ns(0.5)
-    if reads.total and cache_ns * GAIN_LITTLE >= workload.read_ns:
-        template = _(
-            "The cache serves {share} of ARC misses but takes about {cache} per read; the pool itself takes {pool}, "
-            "so the cache is hardly faster."
-        )
-        return Answer.LITTLE, Statement(
-            "cache-slow", template, {**values, "cache": milliseconds(cache_ns), "pool": pool}
-        )
-    if workload.is_flash:
-        template = _(
-            "The cache serves {share} of ARC misses, but the pool itself consists of SSDs and reads in about {pool}: "
-            "the cache is hardly faster."
-        )
-        return Answer.LITTLE, Statement("cache-before-flash", template, {**values, "pool": pool})
-    return None
-
-
-def _nothing_missed(workload: Workload) -> tuple[Answer, Statement] | None:
-    arc, share = workload.sample.arc, read_waiting_share(workload)
-    hits = arc.demand_hits / (arc.demand_hits + arc.demand_misses) if arc.demand_hits + arc.demand_misses else 1.0
-    if share >= READ_FELT_SHARE or (share >= READ_WAITING_SHARE and hits < ENOUGH_HITS):
-        return None
-    return Answer.NO, Statement(
-        "arc-is-enough",
-        _("The ARC already serves {hits} of reads; programs spend only {share} of their time waiting for the rest."),
-        {"hits": percent(hits), "share": percent(share)},
-    )
-
-
-def _others_miss(workload: Workload) -> tuple[Answer, Statement] | None:
-    """The ARC's counters are the host's. A pool's own misses are told from OpenZFS 2.3 on, and bounded by its disks."""
-    if not workload.sample.arc.misses or workload.misses_share >= POOL_SHARE:
-        return None
-    return Answer.NO, Statement(
-        "other-pools",
-        _("Only {share} of ARC misses belong to this pool."),
-        {"share": percent(workload.misses_share)},
-    )
-
-
-def _streams(arc: ArcActivity, facts: PoolFacts) -> tuple[Answer, Statement] | None:
-    if stream_share(arc) < STREAM_SHARE or facts.tunables.reads_streams_from_cache:
-        return None
-    template = _(
-        "{share} of misses are prefetches for long sequential reads, which this release of OpenZFS never serves from "
-        "a cache (l2arc_noprefetch=1)."
-    )
-    return Answer.NO, Statement("streams", template, {"share": percent(stream_share(arc))})
-
-
-def _filling(levels: Levels) -> tuple[Answer, Statement] | None:
-    if not levels.arc_target_bytes or levels.arc_bytes >= ARC_FULL * levels.arc_target_bytes:
-        return None
-    return Answer.CANNOT_TELL, Statement(
-        "arc-fills",
-        _(
-            "The ARC holds {size} of {target} and is still filling, so most misses are first reads. Wait until it is "
-            "full."
-        ),
-        {"size": size_text(levels.arc_bytes), "target": size_text(levels.arc_target_bytes)},
-    )
-
-
-def _flash(workload: Workload) -> tuple[Answer, Statement] | None:
-    if not workload.is_flash:
-        return None
-    return Answer.LITTLE, Statement(
-        "flash-pool",
-        _("The pool consists of SSDs and reads in about {read}; a cache would hardly be faster."),
-        {"read": milliseconds(workload.read_ns)},
-    )
-
-
-def _ghosts(workload: Workload) -> tuple[Answer, Statement]:
-    arc, levels, own = workload.sample.arc, workload.sample.levels, workload.misses_share
-    share = ghost_share(arc)
-    values = {"share": percent(share), "arc": size_text(levels.arc_target_bytes)}
-    if share >= GHOSTS_HELP > own_ghost_share(workload):
-        template = _(
-            "{share} of the host's misses were for blocks the ARC had just evicted, but at most {own} of the misses "
-            "belong to this pool. OpenZFS does not show whose blocks they were."
-        )
-        return Answer.CANNOT_TELL, Statement("ghosts-of-all", template, {**values, "own": percent(own)})
-    if share >= GHOSTS_HELP:
-        return Answer.HELPS, Statement(
-            "ghosts",
-            _("At least {share} of misses were for blocks the ARC had just evicted; {arc} more would have held them."),
-            values,
-        )
-    if share < GHOSTS_LITTLE and stream_share(arc) >= STREAM_SHARE:
-        template = _(
-            "{share} of misses are prefetches for long sequential reads. A cache helps only with files that are read "
-            "again and fit into it; OpenZFS does not show whether they are."
-        )
-        return Answer.CANNOT_TELL, Statement("streams-again", template, {"share": percent(stream_share(arc))})
-    if share < GHOSTS_LITTLE:
-        return Answer.CANNOT_TELL, Statement(
-            "no-ghosts",
-            _(
-                "Only {share} of misses were for blocks the ARC had just evicted; a cache of about {arc} would serve "
-                "at least that share. OpenZFS does not show what a much larger cache, or one for metadata only, would "
-                "do."
-            ),
-            values,
-        )
-    return Answer.CANNOT_TELL, Statement(
-        "some-ghosts",
-        _(
-            "A cache of about {arc} would serve at least {share} of misses. OpenZFS does not show whether a larger "
-            "one would serve much more. Add one and compare; you can undo it at any time."
-        ),
-        values,
-    )
 
 
 def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:

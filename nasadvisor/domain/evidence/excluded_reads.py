@@ -9,12 +9,14 @@ from typing import Final
 
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity
-from nasadvisor.domain.evidence.thresholds import GHOSTS_LITTLE, MOST_SHARE
-from nasadvisor.domain.evidence.verdict import Answer
+from nasadvisor.domain.evidence.thresholds import MOST_SHARE
+from nasadvisor.domain.evidence.verdict import LEAST_SHARE, Relief, Waiting
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+
+NOTHING: Final = Relief(Waiting.READS, 0.0, 0.0)
 
 NAMED: Final = 3
 """So many datasets are named, those that count most."""
@@ -51,15 +53,15 @@ def kept_out_of(workload: Workload, facts: PoolFacts) -> KeptOut:
     return KeptOut(shares[0], shares[1], nothing, metadata)
 
 
-def judge_kept_out(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement] | None:
-    """The answer where most of what is read may not enter a cache, or nothing that the ARC drops."""
+def kept_out(workload: Workload, facts: PoolFacts) -> tuple[Relief, Statement] | None:
+    """What a cache takes away where most of what is read may not enter it, or nothing that the ARC drops."""
     found = kept_out_of(workload, facts)
     return _nothing(found) or _metadata(found, workload.sample.arc) or _ineligible(found, workload.sample.arc)
 
 
 def also_kept_out(found: KeptOut) -> Statement | None:
     """That some of it may not, which is worth knowing whatever the answer is."""
-    if found.nothing + found.metadata < GHOSTS_LITTLE:
+    if found.nothing + found.metadata < LEAST_SHARE:
         return None
     template = _(
         "Data of {datasets} is kept out of a cache, entirely or except for metadata. These datasets account for "
@@ -84,43 +86,44 @@ def _named(dataset: DatasetFacts) -> str:
     return f"{dataset.name} ({by}={dataset.cached})"
 
 
-def _nothing(found: KeptOut) -> tuple[Answer, Statement] | None:
+def _nothing(found: KeptOut) -> tuple[Relief, Statement] | None:
     if found.nothing < MOST_SHARE:
         return None
     template = _(
         "A cache would hold nothing of these datasets, which account for {share} of the data read or stored: "
         "{datasets}. It would help them only once these properties are set to all."
     )
-    return Answer.NO, Statement("kept-out", template, {"share": percent(found.nothing), "datasets": names_of(found)})
+    return NOTHING, Statement("kept-out", template, {"share": percent(found.nothing), "datasets": names_of(found)})
 
 
-def _metadata(found: KeptOut, arc: ArcActivity) -> tuple[Answer, Statement] | None:
+def _metadata(found: KeptOut, arc: ArcActivity) -> tuple[Relief, Statement] | None:
     if found.nothing + found.metadata < MOST_SHARE:
         return None
     share = metadata_share(arc)
+    relief = Relief(Waiting.READS, 0.0, share)
     values = {"share": percent(share), "datasets": names_of(found)}
-    if share < GHOSTS_LITTLE:
+    if share < LEAST_SHARE:
         template = _(
             "A cache holds only metadata of {datasets}, and only {share} of misses are metadata, so it would serve "
             "little."
         )
-        return Answer.LITTLE, Statement("metadata-little", template, values)
+        return relief, Statement("metadata-little", template, values)
     template = _(
         "A cache holds only metadata of {datasets}. {share} of misses are metadata; OpenZFS does not count how many "
         "of those had just been evicted. Add a cache and compare; you can undo it at any time."
     )
-    return Answer.CANNOT_TELL, Statement("metadata-only", template, values)
+    return relief, Statement("metadata-only", template, values)
 
 
-def _ineligible(found: KeptOut, arc: ArcActivity) -> tuple[Answer, Statement] | None:
+def _ineligible(found: KeptOut, arc: ArcActivity) -> tuple[Relief, Statement] | None:
     """Ghost hits say that blocks were dropped, also in samples of a time when the others were not counted."""
     if arc.evicted_eligible_bytes or not (arc.evicted_ineligible_bytes or arc.ghost_hits):
         return None
     if names_of(found):
         template = _("Nothing the ARC evicted is eligible for a cache (evict_l2_eligible is 0). Check {datasets}.")
-        return Answer.NO, Statement("nothing-eligible", template, {"datasets": names_of(found)})
+        return NOTHING, Statement("nothing-eligible", template, {"datasets": names_of(found)})
     template = _(
         "Nothing the ARC evicted is eligible for a cache (evict_l2_eligible is 0). Check secondarycache and "
         "primarycache of the datasets that are read, and l2arc_mfuonly and l2arc_exclude_special."
     )
-    return Answer.NO, Statement("nothing-eligible", template)
+    return NOTHING, Statement("nothing-eligible", template)

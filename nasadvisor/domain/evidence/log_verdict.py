@@ -15,7 +15,7 @@ from nasadvisor.domain.evidence.verdict import (
     Device,
     Evidence,
     Verdict,
-    not_yet,
+    in_time,
     read_off,
 )
 from nasadvisor.domain.evidence.waited import Waited
@@ -36,18 +36,18 @@ def judge_log(
     commits = commits_of(workload, waited)
     is_there = bool(facts.leaves_of(*LOGS))
     answer, rule = _of_log_in_use(log_in_use(workload, facts)) if is_there else _of_new_log(commits, ssd)
-    verdict = Verdict(
+    waited_s = max(workload.busy_seconds, min(commits.demand.likely, 1.0) * workload.seconds)
+    seen_s = waited_s if answer is Answer.HELPS else workload.seconds
+    judged = in_time(answer, rule, workload.seconds, span.missing_s(answer, seen_s))
+    return Verdict(
         device=Device.LOG,
-        answer=answer,
-        rule=rule,
+        answer=judged.answer,
+        rule=judged.because,
         evidence=log_evidence(workload, ssd),
         seconds=workload.seconds,
+        wait_s=judged.wait_s,
         beside=(*_beside(workload, rule), *about_special(workload, facts), *about_guests(workload, facts)),
     )
-    if answer is Answer.HELPS:
-        waited_s = min(commits.demand.likely, 1.0) * workload.seconds
-        return not_yet(verdict, span.yes_s - max(workload.busy_seconds, waited_s))
-    return not_yet(verdict, span.no_s - workload.seconds)
 
 
 def _beside(workload: Workload, rule: Statement) -> Iterator[Statement]:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.evidence.cache_verdict import CACHES
+from nasadvisor.domain.evidence.excluded_reads import kept_out
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_options import metadata_of_reads, metadata_row
 from nasadvisor.domain.evidence.options import Known, Option
-from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP
-from nasadvisor.domain.evidence.verdict import Answer
+from nasadvisor.domain.evidence.reads import CACHES
+from nasadvisor.domain.evidence.verdict import HELPS_SHARE, Answer
 from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -20,9 +20,6 @@ from nasadvisor.domain.units import size_text
 IN_MEMORY_SHARE: Final = 0.5
 """[policy] All metadata fits into the memory if it takes up no more than this share of the largest ARC: data wants the
 rest."""
-
-KEPT_OUT: Final = frozenset({"kept-out", "nothing-eligible"})
-"""Rules of the verdict on a cache by which nothing may enter one as the datasets are set."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +58,10 @@ def _by_size(known: Known, count: BlockCount) -> tuple[Option, Statement]:
     values = {"metadata": size_text(held), "arc": size_text(most), "share": percent(share)}
     if most and held <= IN_MEMORY_SHARE * most:
         return Option.MEMORY, _more_of_the_arc(known, values)
-    if known.cache_at_once.rule.code in KEPT_OUT:
-        return Option.PROPERTY, known.cache_at_once.rule
-    if known.facts.leaves_of(*CACHES) and share >= GHOSTS_HELP:
+    out = kept_out(known.workload, known.facts)
+    if out and not out[0].at_best:
+        return Option.PROPERTY, out[1]
+    if known.facts.leaves_of(*CACHES) and share >= HELPS_SHARE:
         template = _(
             "The pool has a cache, but metadata is still {share} of disk reads: {metadata} of metadata, with an ARC "
             "of at most {arc}. Special vdevs would hold all of it."

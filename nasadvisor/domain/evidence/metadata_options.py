@@ -2,13 +2,15 @@
 
 from typing import Final
 
+from nasadvisor.domain.evidence.cache_verdict import before_flash
 from nasadvisor.domain.evidence.curve import CurvePoint
 from nasadvisor.domain.evidence.excluded_reads import metadata_share
 from nasadvisor.domain.evidence.metadata_size import moved_in_words, special_in_words
 from nasadvisor.domain.evidence.options import COPIES_ONLY, UNLESS_CHECKPOINT, Cost, Known, Option, OptionRow
 from nasadvisor.domain.evidence.read_options import FOLLOW, against_all, cost_of, judged_on, largest_point, missing_of
-from nasadvisor.domain.evidence.thresholds import GHOSTS_LITTLE, SMALLEST_CACHE_BYTES
-from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting
+from nasadvisor.domain.evidence.reads import demand_of_reads
+from nasadvisor.domain.evidence.thresholds import SMALLEST_CACHE_BYTES
+from nasadvisor.domain.evidence.verdict import LEAST_SHARE, Answer, Judged, Relief, Waiting, read_off
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -29,7 +31,7 @@ def metadata_row(known: Known) -> OptionRow:
     return OptionRow(
         Option.METADATA,
         judged.answer,
-        judged.rule,
+        judged.because,
         lost=COPIES_ONLY,
         back=UNLESS_CHECKPOINT,
         relief=relief,
@@ -49,7 +51,7 @@ def special_row(known: Known) -> OptionRow:
     return OptionRow(
         Option.SPECIAL,
         judged.answer,
-        _special_moves(known) if relief else judged.rule,
+        _special_moves(known) if relief else judged.because,
         lost=_LOST_SPECIAL,
         back=_special_back(known),
         is_reversible=False,
@@ -66,30 +68,31 @@ def metadata_of_reads(known: Known) -> float:
     return curve.metadata_share if curve else metadata_share(known.workload.sample.arc)
 
 
-def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, Relief | None]:
+def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Judged, Relief | None]:
     """At the most all metadata among the misses; beside it what the curve says of a cache for everything."""
-    against = against_all(known)
+    against, share = against_all(known), metadata_of_reads(known)
     if against:
         return against, None
-    if known.cache_at_once.rule.code == "flash-pool":
-        return judged_on(known, Answer.LITTLE, known.cache_at_once.rule), None
-    share = metadata_of_reads(known)
-    if share < GHOSTS_LITTLE:
+    relief, because = Relief(Waiting.READS, 0.0, share), _of_metadata(share, point)
+    if known.workload.is_flash:
+        relief, because = before_flash(known.workload)
+    judged = judged_on(known, read_off(demand_of_reads(known.workload), relief), because)
+    return judged, relief if judged.answer is Answer.CANNOT_TELL and not judged.wait_s else None
+
+
+def _of_metadata(share: float, point: CurvePoint | None) -> Statement:
+    if share < LEAST_SHARE:
         template = _("Metadata is only {share} of disk reads, and no other reads would be served.")
-        return judged_on(
-            known, Answer.LITTLE, Statement("option-little-metadata", template, {"share": percent(share)})
-        ), None
+        return Statement("option-little-metadata", template, {"share": percent(share)})
     if point is None:
         template = _("It serves only metadata: at most {share} of disk reads.")
-        because = Statement("option-metadata", template, {"share": percent(share)})
-        return judged_on(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
+        return Statement("option-metadata", template, {"share": percent(share)})
     template = _(
         "Metadata is {share} of disk reads, and only metadata would be served. By the curve, a cache of {size} for "
         "all data would serve {served} of the metadata reads."
     )
     values = {"share": percent(share), "size": size_text(point.size_bytes), "served": percent(point.served_metadata)}
-    because = Statement("option-metadata-curve", template, values)
-    return judged_on(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
+    return Statement("option-metadata-curve", template, values)
 
 
 def _metadata_cost(known: Known, point: CurvePoint | None) -> Cost | None:

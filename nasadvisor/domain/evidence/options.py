@@ -6,10 +6,8 @@ Log and cache carry the answers and rules of their verdicts as they are. The row
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from typing import Final
 
-from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, SsdTime, commits_of
 from nasadvisor.domain.evidence.curve import YEAR_S, CacheCurve
 from nasadvisor.domain.evidence.metadata_size import Counted
@@ -24,10 +22,6 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import DAY_S
-
-AT_ONCE: Final = Span(0, 0)
-"""The answer that the rules give before it is asked whether enough was watched."""
-
 
 DAYS_PER_YEAR: Final = YEAR_S / DAY_S
 PROGRAMS_NAMED: Final = 5
@@ -142,11 +136,6 @@ class Known:
     has_raidz: bool = False
     counted: Counted | None = None
     waited: Waited | None = None
-
-    @cached_property
-    def cache_at_once(self) -> Verdict:
-        """The verdict on a cache before it is asked whether enough was watched."""
-        return judge_cache(self.workload, self.facts, AT_ONCE)
 
     @property
     def commits(self) -> Commits:

@@ -1,12 +1,9 @@
 """The rows of what answers reads: more memory, a cache, one for metadata only, special vdevs."""
 
-from dataclasses import replace
 from typing import Final
 
-from nasadvisor.domain.evidence.cache_verdict import CACHES, own_ghost_share, read_waiting_share
+from nasadvisor.domain.evidence.cache_verdict import filling, judge_reads
 from nasadvisor.domain.evidence.curve import CurvePoint, MemoryPoint, curve_in_words, size_from_curve
-from nasadvisor.domain.evidence.curve_verdict import COUNTERS_END, least_at
-from nasadvisor.domain.evidence.feed import cache_feed
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
     COPIES_ONLY,
@@ -20,20 +17,14 @@ from nasadvisor.domain.evidence.options import (
     OptionRow,
     watch_longer,
 )
+from nasadvisor.domain.evidence.reads import CACHES, demand_of_reads, relief_at, relief_by_cache, relief_by_memory
 from nasadvisor.domain.evidence.recommendation import mean_block_bytes
-from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP, GHOSTS_LITTLE, READ_WAITING_SHARE
-from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting, not_yet
+from nasadvisor.domain.evidence.verdict import LEAST_SHARE, Answer, Judged, Relief, Waiting, in_time, read_off_one
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.sizing import header_memory_bytes
 from nasadvisor.domain.units import size_text
-
-OF_ALL_READS: Final = frozenset({"arc-is-enough", "other-pools", "arc-fills", "no-arcstats"})
-"""Rules of the verdict on a cache that speak of the reads themselves, so of whatever would answer them."""
-
-CURVE_TELLS: Final = COUNTERS_END | {"metadata-only"}
-"""Rules that end where the counters of OpenZFS do, and a curve goes on."""
 
 FOLLOW: Final = Statement(
     "option-follow-reads",
@@ -47,11 +38,11 @@ def memory_row(known: Known) -> OptionRow:
     """What more memory for the ARC would answer: off the curve, else what the ghost lists say of about one more ARC."""
     judged, relief, more_bytes = _judged_memory(known)
     is_known = relief is not None and not judged.wait_s
-    is_open = judged.answer is Answer.CANNOT_TELL and (is_known or judged.rule.code == "option-memory-open")
+    is_open = judged.answer is Answer.CANNOT_TELL and (is_known or judged.because.code == "option-memory-open")
     return OptionRow(
         Option.MEMORY,
         judged.answer,
-        judged.rule,
+        judged.because,
         lost=NOTHING_LOST,
         back=AT_ANY_TIME,
         relief=relief if is_known else None,
@@ -61,11 +52,11 @@ def memory_row(known: Known) -> OptionRow:
 
 
 def cache_row(known: Known) -> OptionRow:
-    """The verdict on a cache; where it ends, or says yes, with what the curve says of a size."""
+    """The verdict on a cache; where it is open, or says yes, with what the curve says of a size."""
     verdict, curve = known.cache, known.readable_curve
     is_there = bool(known.facts.leaves_of(*CACHES))
-    is_open = not is_there and verdict.rule.code in CURVE_TELLS
-    is_shared = is_there and verdict.rule.code == "caches-of-all"
+    missing = missing_of(Judged(verdict.answer, verdict.rule, verdict.wait_s))
+    is_open = verdict.answer is Answer.CANNOT_TELL and verdict.rule.code != "no-arcstats" and not missing
     point = _point_of_cache(known)
     says_more = not is_there and (verdict.answer is Answer.HELPS or is_open)
     return OptionRow(
@@ -80,7 +71,7 @@ def cache_row(known: Known) -> OptionRow:
             *((curve_in_words(curve),) if curve and says_more else ()),
             *(each for each in verdict.beside if each.code not in SETTINGS),
         ),
-        missing=missing_of(verdict) or (_would_tell(known, is_there) if is_open or is_shared else ()),
+        missing=missing or (_would_tell(known, is_there) if is_open else ()),
         is_there=is_there,
     )
 
@@ -93,30 +84,25 @@ def _would_tell(known: Known, is_there: bool) -> tuple[Statement, ...]:
     return (Statement("option-switch", template, {"pool": known.facts.name}),) if is_there else ()
 
 
-def missing_of(judged: Verdict) -> tuple[Statement, ...]:
+def missing_of(judged: Judged) -> tuple[Statement, ...]:
     """What an answer still lacks before it can be given."""
-    return (_FULL_ARC,) if judged.rule.code == "arc-fills" else watch_longer(judged.wait_s)
+    return (_FULL_ARC,) if judged.because.code == "arc-fills" else watch_longer(judged.wait_s)
 
 
-def judged_on(known: Known, answer: Answer, because: Statement) -> Verdict:
-    """An answer that rests on what the verdict on a cache rests on, unless too little was watched."""
-    enough_s = known.span.yes_s if answer is Answer.HELPS else known.span.no_s
-    return not_yet(replace(known.cache_at_once, answer=answer, rule=because), enough_s - known.workload.seconds)
+def judged_on(known: Known, answer: Answer, because: Statement) -> Judged:
+    """An answer, unless too little was watched."""
+    return in_time(answer, because, known.workload.seconds, known.span.missing_s(answer, known.workload.seconds))
 
 
-def against_all(known: Known) -> Verdict | None:
+def against_all(known: Known) -> Judged | None:
     """What speaks of all reads, whoever would answer them."""
-    at_once = known.cache_at_once
-    if at_once.rule.code in OF_ALL_READS:
-        return judged_on(known, at_once.answer, at_once.rule)
-    share = read_waiting_share(known.workload)
-    if share >= READ_WAITING_SHARE:
-        return None
-    template = _("Programs wait for disk reads only {share} of the time.")
-    return judged_on(known, Answer.NO, Statement("option-no-waits", template, {"share": percent(share)}))
+    found, fills = judge_reads(known.workload), filling(known.workload)
+    if found:
+        return judged_on(known, *found)
+    return Judged(Answer.CANNOT_TELL, fills) if fills else None
 
 
-def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
+def _judged_memory(known: Known) -> tuple[Judged, Relief | None, int]:
     against = against_all(known)
     if against:
         return against, None, 0
@@ -127,18 +113,20 @@ def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
         )
         bounds = {"share": percent(point.served), "low": percent(point.low), "high": percent(point.high)}
         because = Statement("option-memory-curve", template, {"more": size_text(point.more_bytes), **bounds})
-        relief = Relief(Waiting.READS, point.low, point.high)
-        answer = Answer.HELPS if point.served >= GHOSTS_HELP else Answer.LITTLE
-        return judged_on(known, answer, because), relief, point.more_bytes
-    share, more = own_ghost_share(known.workload), known.workload.sample.levels.arc_target_bytes
-    if not share:
+        relief, more = Relief(Waiting.READS, point.low, point.high), point.more_bytes
+        return _judged_by(known, relief, because), relief, more
+    relief, more = relief_by_memory(known.workload), known.workload.sample.levels.arc_target_bytes
+    if not relief.low:
         template = _("The OpenZFS counters do not show whether {more} more for the ARC would serve reads of this pool.")
         because = Statement("option-memory-open", template, {"more": size_text(more)})
         return judged_on(known, Answer.CANNOT_TELL, because), None, 0
     template = _("About {more} more for the ARC would serve at least {share} of the reads that now go to the disks.")
-    because = Statement("option-memory", template, {"more": size_text(more), "share": percent(share)})
-    answer = Answer.HELPS if share >= GHOSTS_HELP else Answer.CANNOT_TELL  # of still more memory they tell nothing
-    return judged_on(known, answer, because), Relief(Waiting.READS, share, None), more
+    because = Statement("option-memory", template, {"more": size_text(more), "share": percent(relief.low)})
+    return _judged_by(known, relief, because), relief, more
+
+
+def _judged_by(known: Known, relief: Relief, because: Statement) -> Judged:
+    return judged_on(known, read_off_one(demand_of_reads(known.workload), relief), because)
 
 
 def _memory_point(known: Known) -> MemoryPoint | None:
@@ -158,16 +146,9 @@ def _point_of_cache(known: Known) -> CurvePoint | None:
 
 def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
     if point and known.curve:
-        return Relief(Waiting.READS, least_at(known.curve, point), known.curve.at_most(point))
-    share = own_ghost_share(known.workload) * _fed_share(known)
-    return Relief(Waiting.READS, share, None) if share >= GHOSTS_LITTLE and not known.readable_curve else None
-
-
-def _fed_share(known: Known) -> float:
-    """How much of what the ARC drops is copied to a cache: what never gets there is never read from it."""
-    size = known.recommended_cache
-    feed, dropped = cache_feed(known.workload, known.facts, [size.size_bytes if size else 0])
-    return min(feed.filling / dropped, 1.0) if dropped else 1.0
+        return relief_at(known.curve, point)
+    found = relief_by_cache(known.workload, known.facts, None)
+    return found if found.low >= LEAST_SHARE and not known.readable_curve else None
 
 
 def _cache_cost(known: Known, point: CurvePoint | None) -> Cost | None:

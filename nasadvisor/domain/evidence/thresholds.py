@@ -1,4 +1,4 @@
-"""Every number by which a verdict is decided, with its reason. Change them here and nowhere else.
+"""The numbers by which waiting is reckoned and sizes are chosen; the bar of verdicts is in `verdict`.
 
 Those marked [policy] are our own judgement, not facts of OpenZFS; docs/evidence.md shows how they do on workloads
 whose answer is known.
@@ -7,6 +7,7 @@ whose answer is known.
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.evidence.verdict import Answer
 from nasadvisor.domain.units import GIB, KIB, MIB
 
 US: Final = 1_000
@@ -20,6 +21,10 @@ class Span:
 
     yes_s: float
     no_s: float
+
+    def missing_s(self, answer: Answer, seen_s: float) -> float:
+        """How much longer must be watched for this answer; below zero where it was enough."""
+        return (self.yes_s if answer is Answer.HELPS else self.no_s) - seen_s
 
 
 HISTORY: Final = Span(yes_s=300, no_s=86400)
@@ -49,8 +54,6 @@ loss protection and fsync latency"), 48 us for 4 KiB (Intel Optane M10; d-uzlov/
 138 us, see above, up to what a test calls good. Without protection: 449 us (Crucial T500; Callaghan) to 7 ms (T-Force
 TM8FPL500G; test-fsync.md)."""
 
-GAIN_LITTLE: Final = 1.3
-
 UNKNOWN_COMMIT_NS: Final = 30 * 1000 * US
 """[policy] What a flush that nobody counts adds to a commit at the most: three turns of a disk with 7,200 a minute."""
 
@@ -75,19 +78,8 @@ than the pool for such (OpenZFS PR 14378); zil_slog_bulk sends more than 64 MiB 
 
 # A cache
 
-GHOSTS_HELP: Final = 0.30
-"""[policy] A cache about as large as the ARC would have served at least this share of the misses."""
-
-GHOSTS_LITTLE: Final = 0.05
-"""[policy] Below that, one of about the ARC's size would serve next to nothing."""
-
-READ_WAITING_SHARE: Final = 0.02
-"""[policy] Programs must wait for missed reads for at least this share of the time."""
-
-READ_FELT_SHARE: Final = 0.10
 ENOUGH_HITS: Final = 0.99
-"""[policy] Where they wait for less than the first, and the ARC serves the second of their reads, nobody feels it. Of
-fewer hits a day's sum may hide an hour in which somebody waits all the time, as for a walk through many small files."""
+"""[policy] Where the ARC serves so many reads, the sum of a day hides no hour in which somebody waits all the time."""
 
 READS_AGGREGATED: Final = 16
 """[policy] So many reads of blocks become one read of a disk at the most (zfs_vdev_aggregation_limit is 1 MiB, and most
@@ -105,9 +97,6 @@ ARC_FULL: Final = 0.90
 
 STREAM_SHARE: Final = 0.70
 """[policy] With so many of the misses being prefetches, reads are streams."""
-
-POOL_SHARE: Final = 0.10
-"""[policy] This pool must cause at least this share of the host's misses; the ARC's own counters are the host's."""
 
 ARC_LIMIT_SHARE: Final = 0.40
 """[policy] An ARC limited to less than this share of the memory should be enlarged first. Some installers limit it

@@ -4,9 +4,9 @@ An answer follows from two things: how much of the time somebody waits, and how 
 certain and at best. The bar between helps, little and no is here and nowhere else.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
@@ -112,6 +112,14 @@ def read_off(demand: Demand, relief: Relief) -> Answer:
     return Answer.CANNOT_TELL
 
 
+def read_off_one(demand: Demand, relief: Relief) -> Answer:
+    """The same of one thing of a given size and time, and not of all that could be chosen: what may not reach the bar
+    is little.
+    """
+    answer = read_off(demand, relief)
+    return Answer.LITTLE if answer is Answer.CANNOT_TELL and relief.at_best < HELPS_SHARE else answer
+
+
 @dataclass(frozen=True)
 class Evidence:
     """One thing that was measured: what it is, its value with unit, and where it comes from."""
@@ -139,14 +147,21 @@ class Verdict:
     beside: tuple[Statement, ...] = ()
 
 
-def not_yet(verdict: Verdict, missing_s: float) -> Verdict:
-    """The verdict, or that it is too early for one."""
-    if missing_s <= 0 or verdict.answer is Answer.CANNOT_TELL:
-        return verdict
+class Judged(NamedTuple):
+    """An answer with its reason. `wait_s` is how much longer must be watched before there can be one, see `Verdict`."""
+
+    answer: Answer
+    because: Statement
+    wait_s: float = 0.0
+
+
+def in_time(answer: Answer, because: Statement, seconds: float, missing_s: float) -> Judged:
+    """The answer, or that it is too early for one after so many seconds."""
+    if missing_s <= 0 or answer is Answer.CANNOT_TELL:
+        return Judged(answer, because)
     template = (
         _("Not enough data yet ({seen} of activity). So far it points to a benefit.")
-        if verdict.answer is Answer.HELPS
+        if answer is Answer.HELPS
         else _("Not enough data yet ({seen} of activity). So far it points to no benefit.")
     )
-    rule = Statement("too-early", template, {"seen": duration(verdict.seconds)})
-    return replace(verdict, answer=Answer.CANNOT_TELL, rule=rule, wait_s=missing_s)
+    return Judged(Answer.CANNOT_TELL, Statement("too-early", template, {"seen": duration(seconds)}), missing_s)

@@ -6,7 +6,7 @@ import pytest
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
-from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, Sample
+from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.verdict import Answer, Verdict
 from nasadvisor.domain.evidence.workload import workload_of
@@ -93,7 +93,7 @@ def test_with_nothing_eligible_dropped_there_is_no_praise_whatever_the_propertie
 
 def test_a_cache_that_serves_nothing_because_nothing_may_enter_is_told_so() -> None:
     pool = replace(pool_of(dataset("tank/vms", "none")), leaves=(*LEAVES, CACHE_LEAF))
-    wears = replace(reading(vms=GIB), arc=ArcActivity(l2_hits=1, l2_misses=99, l2_read_bytes=MIB, l2_written_bytes=GIB))
+    wears = with_arc(reading(vms=GIB), l2_hits=1, l2_misses=99, l2_read_bytes=MIB, l2_written_bytes=GIB)
     assert told(judged(wears, pool)) == (Answer.NO, "kept-out")
-    serves = replace(reading(vms=GIB), arc=ArcActivity(l2_hits=50, l2_misses=50, l2_read_bytes=GIB))
+    serves = with_arc(reading(vms=GIB), l2_hits=50, l2_misses=50, l2_read_bytes=GIB)
     assert told(judged(serves, pool)) == (Answer.HELPS, "cache-serves")

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, WAITS_ALONE, WAITS_IN_LINE, SsdTime
 from nasadvisor.domain.evidence.curve import CacheCurve
-from nasadvisor.domain.evidence.curve_verdict import SHORTFALL
 from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.options import Known, Option, OptionRow
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts, Served
-from nasadvisor.domain.evidence.read_options import OF_ALL_READS
+from nasadvisor.domain.evidence.reads import SHORTFALL
 from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
@@ -344,7 +343,7 @@ def test_the_table_never_contradicts_a_verdict(
             assert shown.relief is None
         if verdict.wait_s:
             assert "option-watch" in {each.code for each in shown.missing}
-    if found.cache.rule.code in OF_ALL_READS:
+    if found.cache.rule.code in {"arc-is-enough", "other-pools", "no-arcstats"}:
         for option in (Option.MEMORY, Option.METADATA):
             assert table.row(option).answer is found.cache.answer
             assert table.row(option).relief is None

@@ -193,8 +193,8 @@ class TestCache:
     def test_one_that_is_there_is_judged_by_what_it_serves(self) -> None:
         pool = facts(*LEAVES, CACHE_LEAF)
         sample = readers()
-        serving = ArcActivity(l2_hits=50, l2_misses=50, l2_read_bytes=GIB, l2_written_bytes=MIB)
-        wearing = ArcActivity(l2_hits=1, l2_misses=99, l2_read_bytes=MIB, l2_written_bytes=GIB)
+        serving = replace(sample.arc, l2_hits=50, l2_misses=50, l2_read_bytes=GIB, l2_written_bytes=MIB)
+        wearing = replace(sample.arc, l2_hits=1, l2_misses=99, l2_read_bytes=MIB, l2_written_bytes=GIB)
         assert told(cache(replace(sample, arc=serving), pool)) == (Answer.HELPS, "cache-serves")
         assert told(cache(replace(sample, arc=wearing), pool)) == (Answer.LITTLE, "cache-wears")
         little = replace(wearing, l2_hits=9, l2_misses=91, l2_read_bytes=wearing.l2_written_bytes)
