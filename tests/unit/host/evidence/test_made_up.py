@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.domain.evidence.cache_verdict import ghost_share
+from nasadvisor.domain.evidence.reads import ghost_share
 from nasadvisor.host.simulated.evidence import ARC, simulated_curve, simulated_sample
 from tests.fixtures.machines.build import typical
 
