@@ -22,9 +22,7 @@ from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanReques
 from nasadvisor.domain.change.proposal import NOT_NEEDED, Proposal, ProposalFacts, SsdHealth, propose
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.domain.change.warnings import warnings_for
-from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.log_verdict import judge_log
-from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend_log
+from nasadvisor.domain.evidence.options import known_of
 from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.wanted import wanted_by
 from nasadvisor.domain.evidence.workload import workload_of
@@ -46,7 +44,7 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     """
     click.echo(f"Watching pool {pool.name} for {duration(seconds)}, the only data for this plan …", err=True)
     sample, facts = watch(services, pool, seconds, every=5)
-    workload = workload_of(sample, facts)
+    seen = known_of(workload_of(sample, facts), facts, SPOT)
     answers: list[DiskAnswer] = []
     services.health().sweep(answers.extend)
     health: dict[str, SsdHealth] = {}
@@ -58,12 +56,7 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     known = ProposalFacts(
         inventory=inventory,
         pool=pool,
-        wanted=wanted_by(
-            judge_log(workload, facts, SPOT),
-            judge_cache(workload, facts, SPOT),
-            recommend_log(workload, facts),
-            recommend_cache(workload),
-        ),
+        wanted=wanted_by(seen.log, seen.cache, seen.log_size, seen.cache_size),
         health=health,
         vetoes=vetoes_by_disk(services.platforms(inventory).vetoes, inventory),
     )

@@ -1,6 +1,7 @@
 """`nasadvisor advise`: watch a pool for a while and say whether a log or a cache would help what runs now."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -14,16 +15,12 @@ from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.cli.watching import watch
-from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import SsdTime
-from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_count import LONGEST_S, SHORTEST_S
-from nasadvisor.domain.evidence.metadata_size import Counted
-from nasadvisor.domain.evidence.options import Known, Option, has_raidz
+from nasadvisor.domain.evidence.options import Known, Option, has_raidz, known_of
 from nasadvisor.domain.evidence.options_table import options_of
-from nasadvisor.domain.evidence.pool_facts import PoolFacts
-from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
+from nasadvisor.domain.evidence.recommendation import Recommendation
 from nasadvisor.domain.evidence.shopping import Price, shopping_of, yearly_costs
 from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
@@ -93,7 +90,13 @@ def advise(
     workload = workload_of(sample, facts)
     ingest = expected_ingest(workload, facts)
     counted = count_metadata(services, chosen, facts, minutes) if metadata else None
-    known = _known(workload, facts, chosen, _tested(services, chosen), ingest, counted)
+    known = replace(
+        known_of(workload, facts, SPOT, _tested(services, chosen)),
+        log_bytes_per_day=ingest.log,
+        cache_bytes_per_day=ingest.cache,
+        has_raidz=has_raidz(chosen),
+        counted=counted,
+    )
     choices = options_of(known)
     to_buy, costs = shopping_of(known, choices), yearly_costs(choices, prices)
     waited = waited_lately(services, chosen, sample.at)
@@ -112,7 +115,7 @@ def advise(
     print_options(choices)
     print_who_waits(waited, choices)
     print_metadata(known)
-    for verdict in (known.log, known.cache):
+    for verdict in known.verdicts:
         _print_verdict(verdict)
     _print_datasets(workload)
     if waiting:
@@ -133,32 +136,12 @@ def _tested(services: Services, pool: Pool) -> SsdTime:
     return tested_ssd(each for each in reversed(kept) if each.probe.pool_guid == pool.guid)
 
 
-def _known(
-    workload: Workload, facts: PoolFacts, pool: Pool, ssd: SsdTime, ingest: Ingest, counted: Counted | None
-) -> Known:
-    """For the time that was watched only."""
-    return Known(
-        workload=workload,
-        facts=facts,
-        span=SPOT,
-        log=judge_log(workload, facts, SPOT, ssd),
-        cache=judge_cache(workload, facts, SPOT),
-        log_size=recommend_log(workload, facts),
-        cache_size=recommend_cache(workload),
-        log_bytes_per_day=ingest.log,
-        cache_bytes_per_day=ingest.cache,
-        ssd=ssd,
-        has_raidz=has_raidz(pool),
-        counted=counted,
-    )
-
-
 def _document(known: Known, ingest: Ingest, waiting: WaitingPrograms | None) -> dict[str, Any]:
-    workload, cache, verdicts = known.workload, known.cache_size, (known.log, known.cache)
+    workload, cache = known.workload, known.cache_size
     return {
         "pool": known.facts.name,
         "seconds": workload.seconds,
-        "verdicts": [{**to_document(each), "sentence": str(each.rule)} for each in verdicts],
+        "verdicts": [{**to_document(each), "sentence": str(each.rule)} for each in known.verdicts],
         "datasets": [{**to_document(each), "reach": each.reach.value} for each in workload.datasets],
         "commit_time": to_document(workload.commit_time) if workload.commit_time else None,
         "busy_commits_per_s": workload.busy_commits_per_s,

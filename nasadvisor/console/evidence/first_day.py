@@ -36,9 +36,9 @@ class FirstDay:
 
 def first_day(seen: Watched, now: datetime) -> FirstDay | None:
     """None once there is an answer, or what decides about a log is something else than time."""
-    if not seen.log.wait_s or any(verdict.answer is not Answer.CANNOT_TELL for verdict in seen.verdicts):
+    if not seen.known.log.wait_s or any(verdict.answer is not Answer.CANNOT_TELL for verdict in seen.known.verdicts):
         return None
-    waits_s = [verdict.wait_s for verdict in seen.verdicts if verdict.wait_s]
+    waits_s = [verdict.wait_s for verdict in seen.known.verdicts if verdict.wait_s]
     last_at = datetime.fromtimestamp(seen.last_at, UTC)
     first, whole = (last_at + timedelta(seconds=each(waits_s)) for each in (min, max))
     return FirstDay(
@@ -47,7 +47,7 @@ def first_day(seen: Watched, now: datetime) -> FirstDay | None:
         whole=_moment(whole, now),
         so_far=_waited(seen),
         figures=tuple((name, unbroken(localized(value))) for name, value in _figures(seen)),
-        beside=tuple({each.code: each for verdict in seen.verdicts for each in verdict.beside}.values()),
+        beside=tuple({each.code: each for verdict in seen.known.verdicts for each in verdict.beside}.values()),
     )
 
 
@@ -65,7 +65,7 @@ def _moment(moment: datetime, now: datetime) -> str:
 
 def _waited(seen: Watched) -> str:
     """In all that was watched, not in a day: a night is none."""
-    waits, share = waits_of(seen.workload), seen.workload.seconds / DAY_S
+    waits, share = waits_of(seen.known.workload), seen.known.workload.seconds / DAY_S
     commits_s, reads_s = (each.likely_s * share if each else 0.0 for each in (waits.commits, waits.reads))
     values = {"commits": time_text(commits_s), "reads": time_text(reads_s)}
     if waits.commits is None:
@@ -76,7 +76,7 @@ def _waited(seen: Watched) -> str:
 
 
 def _figures(seen: Watched) -> Iterator[tuple[str, str]]:
-    workload, arc = seen.workload, seen.workload.sample.arc
+    workload, arc = seen.known.workload, seen.known.workload.sample.arc
     reads = arc.demand_hits + arc.demand_misses
     if workload.commits:
         yield _("Synchronous writes"), f"{rate(workload.commits / max(workload.seconds, 1e-9))}/s"

@@ -14,7 +14,7 @@ from nasadvisor.console.evidence.asked import ask, seconds_asked
 from nasadvisor.console.evidence.curves import curve_of
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.evidence.told import newest_of
-from nasadvisor.console.evidence.watch import known_of, series_of, watched
+from nasadvisor.console.evidence.watch import known_now, series_of, watched
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES, BlockCount, KindBlocks
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata
@@ -99,7 +99,7 @@ def metadata(request: HttpRequest, guid: str) -> HttpResponse:
     seen = watched(series_of(node, guid), now)
     if seen is None:
         return redirect("evidence-pool", guid)
-    known = known_of(seen, pool, curve_of(node, guid, now).curve, stored.found(BlockCount) if stored else None)
+    known = known_now(seen, pool, curve_of(node, guid, now).curve, stored.found(BlockCount) if stored else None)
     context = {"pool": pool, "metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}
     return render(request, "evidence/_metadata.html", context)
 

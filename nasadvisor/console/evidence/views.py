@@ -21,7 +21,7 @@ from nasadvisor.console.evidence.shopping import shopping_context
 from nasadvisor.console.evidence.switching import switching_part
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.tracing import waiting_of
-from nasadvisor.console.evidence.watch import Watched, known_of, series_of, watched
+from nasadvisor.console.evidence.watch import Watched, known_now, series_of, watched
 from nasadvisor.console.evidence.who_waits import who_waits_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
@@ -55,9 +55,9 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "seen": seen,
         "would_help": guid in helped_pools(node, inventory),
         "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,
-        "datasets": seen.workload.datasets[:DATASETS_SHOWN] if seen else (),
-        "nfs_commits_per_s": _per_second(seen, seen.workload.sample.pool.nfs_commits) if seen else 0,
-        "nfs_writes_per_s": _per_second(seen, seen.workload.sample.pool.nfs_writes) if seen else 0,
+        "datasets": seen.known.workload.datasets[:DATASETS_SHOWN] if seen else (),
+        "nfs_commits_per_s": _per_second(seen, seen.known.workload.sample.pool.nfs_commits) if seen else 0,
+        "nfs_writes_per_s": _per_second(seen, seen.known.workload.sample.pool.nfs_writes) if seen else 0,
         "waiting": waiting_of(node, now),
         "guests": node.platform.guests,
         "rewrites": in_evidence(node.platform.rewrites, found.name, seen.first_at) if seen else None,
@@ -73,7 +73,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     if seen:
         context["first_day"] = first_day(seen, now)
         stored = newest_of(node, BlockCount, guid)
-        known = known_of(seen, found, followed.curve, stored.found(BlockCount) if stored else None)
+        known = known_now(seen, found, followed.curve, stored.found(BlockCount) if stored else None)
         table = options_of(known)
         context["who_waits"] = who_waits_of(seen.waited, table)
         options = drawn(table, known)
@@ -122,7 +122,7 @@ def _shown_at_first(seen: Watched, now: datetime) -> int:
 
 
 def _per_second(seen: Watched, count: int) -> float:
-    return count / seen.workload.seconds if seen.workload.seconds else 0.0
+    return count / seen.known.workload.seconds if seen.known.workload.seconds else 0.0
 
 
 def _mark_word(what: str) -> str:

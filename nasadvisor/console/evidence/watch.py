@@ -1,7 +1,7 @@
 """What is known of a pool at this moment: its history of samples as one workload, with the verdicts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,23 +10,19 @@ from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.spells import spells_of
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import SsdTime
 from nasadvisor.domain.evidence.curve import CacheCurve
-from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_size import counted_of
-from nasadvisor.domain.evidence.options import Known, has_raidz
+from nasadvisor.domain.evidence.options import Known, has_raidz, known_of
 from nasadvisor.domain.evidence.options_table import options_of
-from nasadvisor.domain.evidence.pool_facts import PoolFacts
-from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.spells import added
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.verdict import Verdict
 from nasadvisor.domain.evidence.waited import Waited, waited_of
-from nasadvisor.domain.evidence.workload import Workload, workload_of
+from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.health.wear.ingest import expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import DAY_S
@@ -43,32 +39,15 @@ TESTS_LOOKED_AT = 5
 class Watched:
     """A pool with what its samples say.
 
-    `curve` was drawn in that time. `ssd` is the time of the one that was tested last. `first_at` is the beginning of
-    the oldest sample that counts, `last_at` the end of the newest, in seconds since 1970. `waited` is what was traced
-    of programs that wait, None where that was too little.
+    `first_at` is the beginning of the oldest sample that counts, `last_at` the end of the newest, in seconds since
+    1970. `waited` is what was traced of programs that wait, None where that was too little; `known` has it only where
+    it speaks for all that was watched.
     """
 
-    facts: PoolFacts
-    workload: Workload
-    log: Verdict
-    cache: Verdict
-    log_size: Recommendation
-    cache_size: Recommendation | None
-    curve: CacheCurve | None
-    ssd: SsdTime
+    known: Known
     first_at: int
     last_at: int
     waited: Waited | None = None
-
-    @property
-    def enough_waited(self) -> Waited | None:
-        """The same where it speaks for all that was watched."""
-        return _enough_for(self.workload, self.waited)
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """Both."""
-        return (self.log, self.cache)
 
 
 def series_of(node: Node, pool_guid: str) -> SampledPool | None:
@@ -89,26 +68,17 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     samples = list(history(series, until - WATCHED_S, until))
     if not samples:
         return None
-    facts, sample, ssd = series.facts, merge(samples), ssd_tested_for(series)
-    waited = waited_of(added(spells_of(series, until - WATCHED_S)))
+    facts, sample = series.facts, merge(samples)
     workload, curve = workload_of(sample, facts), _curve_since(series, now - timedelta(seconds=WATCHED_S))
-    return Watched(
-        facts=facts,
-        workload=workload,
-        log=judge_log(workload, facts, HISTORY, ssd, _enough_for(workload, waited)),
-        cache=judge_cache(workload, facts, HISTORY, curve),
-        log_size=recommend_log(workload, facts),
-        cache_size=recommend_cache(workload),
-        curve=curve,
-        ssd=ssd,
-        first_at=samples[0].at - int(samples[0].seconds),
-        last_at=sample.at,
-        waited=waited,
+    waited = waited_of(added(spells_of(series, until - WATCHED_S)))
+    enough = waited if waited and waited.is_enough_for(workload.seconds) else None
+    ingest = expected_ingest(workload, facts)
+    known = replace(
+        known_of(workload, facts, HISTORY, ssd_tested_for(series), curve, enough),
+        log_bytes_per_day=ingest.log,
+        cache_bytes_per_day=ingest.cache,
     )
-
-
-def _enough_for(workload: Workload, waited: Waited | None) -> Waited | None:
-    return waited if waited and waited.is_enough_for(workload.seconds) else None
+    return Watched(known, first_at=samples[0].at - int(samples[0].seconds), last_at=sample.at, waited=waited)
 
 
 def _curve_since(series: SampledPool, moment: datetime) -> CacheCurve | None:
@@ -124,25 +94,10 @@ def ssd_tested_for(series: SampledPool) -> SsdTime:
     return tested_ssd(filter(None, (each.measurement for each in tested[:TESTS_LOOKED_AT])))
 
 
-def known_of(seen: Watched, pool: Pool | None, curve: CacheCurve | None, count: BlockCount | None) -> Known:
-    """All that was found out about a pool; what only the pool as it is now tells is left out without one."""
-    ingest = expected_ingest(seen.workload, seen.facts)
-    return Known(
-        workload=seen.workload,
-        facts=seen.facts,
-        span=HISTORY,
-        log=seen.log,
-        cache=seen.cache,
-        log_size=seen.log_size,
-        cache_size=seen.cache_size,
-        log_bytes_per_day=ingest.log,
-        cache_bytes_per_day=ingest.cache,
-        ssd=seen.ssd,
-        curve=curve,
-        has_raidz=pool is not None and has_raidz(pool),
-        counted=counted_of(count, pool, seen.facts) if count and pool else None,
-        waited=seen.enough_waited,
-    )
+def known_now(seen: Watched, pool: Pool, curve: CacheCurve | None, count: BlockCount | None) -> Known:
+    """All that was found out about a pool, with what the pool as it is now tells."""
+    counted = counted_of(count, pool, seen.known.facts) if count else None
+    return replace(seen.known, curve=curve, has_raidz=has_raidz(pool), counted=counted)
 
 
 def keep_answers(now: datetime) -> None:
@@ -150,8 +105,8 @@ def keep_answers(now: datetime) -> None:
     for series in SampledPool.objects.all():
         seen = watched(series, now)
         if seen:
-            waiting = options_of(known_of(seen, None, seen.curve, None)).in_short
-            answers = _kept("log", seen.log, seen.last_at) | _kept("cache", seen.cache, seen.last_at)
+            waiting = options_of(seen.known).in_short
+            answers = _kept("log", seen.known.log, seen.last_at) | _kept("cache", seen.known.cache, seen.last_at)
             SampledPool.objects.filter(pk=series.pk).update(**answers, waiting_document=to_document(waiting))
 
 

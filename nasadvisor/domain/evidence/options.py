@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, SsdTime, commits_of
 from nasadvisor.domain.evidence.curve import YEAR_S, CacheCurve
+from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
-from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
+from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.thresholds import Span
 from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, ProgramWaits, Wait, Waited
@@ -138,6 +140,11 @@ class Known:
     waited: Waited | None = None
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Both."""
+        return (self.log, self.cache)
+
+    @property
     def commits(self) -> Commits:
         """What programs wait for in commits: as it was traced, else as its devices take."""
         return commits_of(self.workload, self.waited)
@@ -151,6 +158,29 @@ class Known:
     def recommended_cache(self) -> Recommendation | None:
         """The size of a cache, the same wherever it is said."""
         return cache_size_by(self.curve, self.workload.sample.levels.arc_most_bytes, self.cache_size)
+
+
+def known_of(
+    workload: Workload,
+    facts: PoolFacts,
+    span: Span,
+    ssd: SsdTime = UNKNOWN_SSD,
+    curve: CacheCurve | None = None,
+    waited: Waited | None = None,
+) -> Known:
+    """What a workload tells; what only the pool as it is now tells is left out."""
+    return Known(
+        workload=workload,
+        facts=facts,
+        span=span,
+        log=judge_log(workload, facts, span, ssd, waited),
+        cache=judge_cache(workload, facts, span, curve),
+        log_size=recommend_log(workload, facts),
+        cache_size=recommend_cache(workload),
+        ssd=ssd,
+        curve=curve,
+        waited=waited,
+    )
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,8 @@ class Advice:
         if self.seen is None:
             return None
         stored = newest_of(self.node, CacheCurve, self.pool.guid)
-        arc_most_bytes = self.seen.workload.sample.levels.arc_most_bytes
-        return cache_size_by(stored.found(CacheCurve) if stored else None, arc_most_bytes, self.seen.cache_size)
+        arc_most_bytes = self.seen.known.workload.sample.levels.arc_most_bytes
+        return cache_size_by(stored.found(CacheCurve) if stored else None, arc_most_bytes, self.seen.known.cache_size)
 
     @cached_property
     def health(self) -> Mapping[str, StoredDisk]:
@@ -74,7 +74,9 @@ class Advice:
         return ProposalFacts(
             inventory=self.inventory,
             pool=self.pool,
-            wanted=wanted_by(seen.log, seen.cache, seen.log_size, self.cache_size) if seen else NOTHING_SEEN,
+            wanted=wanted_by(seen.known.log, seen.known.cache, seen.known.log_size, self.cache_size)
+            if seen
+            else NOTHING_SEEN,
             health={
                 key: ssd_health(findings_about(disk), disk.percent_used, disk.power_loss)
                 for key, disk in self.health.items()

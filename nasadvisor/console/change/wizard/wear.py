@@ -47,15 +47,15 @@ def wear_of(plan: Plan, node: Node, inventory: Inventory) -> PlanWear | None:
     seen = recently_watched(node, plan.request.pool_guid)
     if seen is None:
         return None
-    sizes, others = _caches(plan, seen.facts, inventory)
-    ingest = ingest_of(seen.workload, seen.facts, sizes, others)
+    sizes, others = _caches(plan, seen.known.facts, inventory)
+    ingest = ingest_of(seen.known.workload, seen.known.facts, sizes, others)
     roles: dict[str, set[Role]] = {}
     for piece in plan.slices:
         roles.setdefault(piece.disk_key, set()).add(piece.role)
     disks = {key: disk for key in roles if (disk := inventory.disk(key))}
     stored = StoredDisk.objects.now_known_as(disks)
     added = tuple(_added(disks[key].label, stored.get(key), roles[key], ingest) for key in disks)
-    return PlanWear(ingest, added, tuple(_notes(plan, seen.workload, seen.facts, disks, (sizes, others))))
+    return PlanWear(ingest, added, tuple(_notes(plan, seen.known.workload, seen.known.facts, disks, (sizes, others))))
 
 
 def _caches(plan: Plan, facts: PoolFacts, inventory: Inventory) -> tuple[list[int], int]:

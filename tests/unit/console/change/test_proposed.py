@@ -17,9 +17,10 @@ from nasadvisor.console.evidence.models import SampledPool, StoredAnswer
 from nasadvisor.console.evidence.watch import Watched, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.domain.evidence.commits import UNKNOWN_SSD
+from nasadvisor.domain.evidence.options import known_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.verdict import Answer, Device, Verdict
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.statements import Statement
@@ -69,18 +70,14 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
             device: Verdict(device, answer, WAITS if answer is Answer.HELPS else TOO_EARLY, (), 60.0)
             for device, answer in ((Device.LOG, log), (Device.CACHE, cache))
         }
-        told = Watched(
-            facts=facts,
-            workload=workload_of(sync_writers(), facts),
+        known = replace(
+            known_of(workload_of(sync_writers(), facts), facts, HISTORY),
             log=verdicts[Device.LOG],
             cache=verdicts[Device.CACHE],
             log_size=Recommendation(2 * GIB, WAITS, is_measured=True),
             cache_size=Recommendation(75 * GIB, WAITS, is_measured=True),
-            curve=None,
-            ssd=UNKNOWN_SSD,
-            first_at=0,
-            last_at=60,
         )
+        told = Watched(known, first_at=0, last_at=60)
         monkeypatch.setattr(advice, "watched", lambda _series, _now: told)
         memory.clear()  # a minute later
 

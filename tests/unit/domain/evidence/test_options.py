@@ -6,15 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, WAITS_ALONE, WAITS_IN_LINE, SsdTime
 from nasadvisor.domain.evidence.curve import CacheCurve
-from nasadvisor.domain.evidence.log_verdict import judge_log
-from nasadvisor.domain.evidence.options import Known, Option, OptionRow
+from nasadvisor.domain.evidence.options import Known, Option, OptionRow, known_of
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts, Served
 from nasadvisor.domain.evidence.reads import SHORTFALL
-from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
 from nasadvisor.domain.evidence.verdict import Answer, Waiting
@@ -46,21 +43,8 @@ def known(
     has_raidz: bool = False,
 ) -> Known:
     pool = pool or facts()
-    workload = workload_of(sample, pool)
-    return Known(
-        workload=workload,
-        facts=pool,
-        span=span,
-        log=judge_log(workload, pool, span, ssd),
-        cache=judge_cache(workload, pool, span),
-        log_size=recommend_log(workload, pool),
-        cache_size=recommend_cache(workload),
-        log_bytes_per_day=100e9,
-        cache_bytes_per_day=200e9,
-        ssd=ssd,
-        curve=curve,
-        has_raidz=has_raidz,
-    )
+    found = known_of(workload_of(sample, pool), pool, span, ssd, curve)
+    return replace(found, log_bytes_per_day=100e9, cache_bytes_per_day=200e9, has_raidz=has_raidz)
 
 
 def row(option: Option, found: Known) -> OptionRow:

@@ -7,10 +7,10 @@ import pytest
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.log_verdict import judge_log
-from nasadvisor.domain.evidence.options import Known, Option, OptionsTable
+from nasadvisor.domain.evidence.options import Known, Option, OptionsTable, known_of
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
-from nasadvisor.domain.evidence.recommendation import mean_block_bytes, recommend_cache, recommend_log
+from nasadvisor.domain.evidence.recommendation import mean_block_bytes, recommend_log
 from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, PoolActivity, Sample, VdevActivity
 from nasadvisor.domain.evidence.shopping import shopping_of
 from nasadvisor.domain.evidence.thresholds import HISTORY
@@ -48,16 +48,7 @@ def cache(sample: Sample, pool: PoolFacts | None = None) -> Verdict:
 
 def known(sample: Sample, pool: PoolFacts | None = None) -> Known:
     pool = pool or facts()
-    workload = workload_of(sample, pool)
-    return Known(
-        workload,
-        pool,
-        HISTORY,
-        judge_log(workload, pool, HISTORY),
-        judge_cache(workload, pool, HISTORY),
-        recommend_log(workload, pool),
-        recommend_cache(workload),
-    )
+    return known_of(workload_of(sample, pool), pool, HISTORY)
 
 
 def table(sample: Sample, pool: PoolFacts | None = None) -> OptionsTable:
