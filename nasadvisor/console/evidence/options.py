@@ -7,8 +7,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.wording.statements import time_text, unbroken
-from nasadvisor.domain.evidence.brought import brought_by_devices
-from nasadvisor.domain.evidence.options import NAMES, Known, Option, OptionRow, OptionsTable, Waits
+from nasadvisor.domain.evidence.options import NAMES, Known, Option, OptionRow, OptionsTable, Waits, brought_by_devices
 from nasadvisor.domain.evidence.read_options import FOLLOW
 from nasadvisor.domain.evidence.recommendation import Recommendation
 from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting

@@ -30,9 +30,6 @@ WORDS: Final[dict[str, str | Promise]] = {
     "log-idle": gettext_lazy("hardly used"),
     "log-slow": gettext_lazy("slower than the disks"),
     "log-throughput": gettext_lazy("commits still wait for the disks"),
-    "depends-on-ssd": gettext_lazy("depends on the SSD: test it first"),
-    "slow-flash": gettext_lazy("depends on the SSD: test it first"),
-    "bandwidth": gettext_lazy("depends on the SSD: test it first"),
     "flush-unknown": gettext_lazy("disk latency unavailable"),
     "no-latency": gettext_lazy("disk latency unavailable"),
     "ghosts": gettext_lazy("would serve at least {share} of ARC misses"),
@@ -42,21 +39,22 @@ WORDS: Final[dict[str, str | Promise]] = {
     "cache-wears": gettext_lazy("more wear than benefit"),
     "cache-before-flash": gettext_lazy("hardly faster than the pool itself"),
     "arc-fills": gettext_lazy("the ARC is still filling"),
-    "no-ghosts": gettext_lazy("no proven benefit"),
-    "ghosts-of-all": gettext_lazy("no proven benefit"),
-    "metadata-only": gettext_lazy("no proven benefit"),
     "kept-out": gettext_lazy("the data read is excluded from caching"),
     "nothing-eligible": gettext_lazy("the data read is excluded from caching"),
-    "streams-again": gettext_lazy("no proven benefit"),
     "no-arcstats": gettext_lazy("ARC counters unavailable"),
 }
 """By the code of the rule that decided, with the values of its sentence; by the answer for the others."""
+
+OPEN: Final[dict[Device, str | Promise]] = {
+    Device.LOG: gettext_lazy("depends on the SSD: test it first"),
+    Device.CACHE: gettext_lazy("no proven benefit"),
+}
+"""What else is said where nobody can tell."""
 
 ANSWERS: Final[dict[str, str | Promise]] = {
     Answer.HELPS: gettext_lazy("would help"),
     Answer.LITTLE: gettext_lazy("would help little"),
     Answer.NO: gettext_lazy("would not help"),
-    Answer.CANNOT_TELL: gettext_lazy("no answer yet: see the pool page"),
 }
 
 SHORTEST_WAIT_S: Final = 1.0
@@ -124,7 +122,7 @@ def _verdict_badge(
 ) -> VerdictBadge:
     if answer == Answer.CANNOT_TELL and due_at:
         return _waiting(TITLES[device], due_at - now.timestamp())
-    words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), "")))
+    words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), OPEN[device])))
     colour, icon = WARN if rule and rule.code in BAD_USE else BADGES[Answer(answer)]
     if gain and answer == Answer.HELPS:
         return VerdictBadge(TITLES[device], Badge(colour, icon, _("would help: %(gain)s") % {"gain": gain}))

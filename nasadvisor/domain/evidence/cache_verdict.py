@@ -200,23 +200,18 @@ def _by_ghosts(workload: Workload, answer: Answer, least: float) -> Statement:
             "belong to this pool. OpenZFS does not show whose blocks they were."
         )
         return Statement("ghosts-of-all", template, {**values, "own": percent(own)})
-    if share >= LEAST_SHARE:
-        template = _(
-            "A cache of about {arc} would serve at least {share} of misses. OpenZFS does not show whether a larger one "
-            "would serve much more. Add one and compare; you can undo it at any time."
-        )
-        return Statement("some-ghosts", template, {**values, "share": percent(least)})
-    if stream_share(arc) >= STREAM_SHARE:
+    if share < LEAST_SHARE and stream_share(arc) >= STREAM_SHARE:
         template = _(
             "{share} of misses are prefetches for long sequential reads. A cache helps only with files that are read "
             "again and fit into it; OpenZFS does not show whether they are."
         )
         return Statement("streams-again", template, {"share": percent(stream_share(arc))})
     template = _(
-        "Only {share} of misses were for blocks the ARC had just evicted; a cache of about {arc} would serve at least "
-        "that share. OpenZFS does not show what a much larger cache, or one for metadata only, would do."
+        "A cache of about {arc} would serve at least {share} of misses. OpenZFS does not show what a much larger one, "
+        "or one for metadata only, would do. Add one and compare; you can undo it at any time."
     )
-    return Statement("no-ghosts", template, values)
+    code = "some-ghosts" if share >= LEAST_SHARE else "no-ghosts"
+    return Statement(code, template, {**values, "share": percent(least)})
 
 
 def _of_cache_in_use(cache: CacheInUse, facts: PoolFacts) -> tuple[Answer, Statement]:

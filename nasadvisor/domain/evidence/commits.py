@@ -88,7 +88,7 @@ class Commits:
     def demand(self) -> Demand:
         """How much of the time somebody waits for commits that a log takes away."""
         workload, most_ns = self.workload, self.most_ns or UNKNOWN_COMMIT_NS
-        all_day, busy = workload.commits / max(workload.seconds, 1e-9), workload.busy_commits_per_s
+        all_day, busy = self._all_day_per_s, workload.busy_commits_per_s
         felt = max(all_day, busy if workload.is_busy_for_long else 0.0)
         quick, streams = workload.quick_share, workload.stream_share * STREAM_AT_BEST
         return Demand(
@@ -98,9 +98,13 @@ class Commits:
         )
 
     @property
-    def busy_waiting(self) -> float:
-        """How much of the busy time somebody waits so, however short that is."""
-        return self._waiting(self.workload.busy_commits_per_s, self.workload.quick_share * (self.likely_ns or 0.0))
+    def waiting_all_day(self) -> float:
+        """How much of all that was watched somebody waits so."""
+        return self._waiting(self._all_day_per_s, self.workload.quick_share * (self.likely_ns or 0.0))
+
+    @property
+    def _all_day_per_s(self) -> float:
+        return self.workload.commits / max(self.workload.seconds, 1e-9)
 
     def _waiting(self, per_s: float, each_ns: float) -> float:
         return per_s * self.workload.writing_share * each_ns / 1e9

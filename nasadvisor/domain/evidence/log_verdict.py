@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, LogInUse, SsdTime, commits_of, log_in_use
 from nasadvisor.domain.evidence.guests import about_guests
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
-from nasadvisor.domain.evidence.special import about_special
 from nasadvisor.domain.evidence.thresholds import MOST_SHARE, Span
 from nasadvisor.domain.evidence.verdict import (
     FELT_SHARE,
@@ -19,11 +18,12 @@ from nasadvisor.domain.evidence.verdict import (
     read_off,
 )
 from nasadvisor.domain.evidence.waited import Waited
-from nasadvisor.domain.evidence.workload import LOGS, Workload
+from nasadvisor.domain.evidence.workload import LOGS, Reach, Workload
 from nasadvisor.domain.figures import duration, milliseconds, milliseconds_range, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.units import DAY_S, size_text
 
 
 def judge_log(
@@ -46,7 +46,7 @@ def judge_log(
         evidence=log_evidence(workload, ssd),
         seconds=workload.seconds,
         wait_s=judged.wait_s,
-        beside=(*_beside(workload, rule), *about_special(workload, facts), *about_guests(workload, facts)),
+        beside=(*_beside(workload, rule), *_about_special(workload, facts), *about_guests(workload, facts)),
     )
 
 
@@ -63,53 +63,68 @@ def _beside(workload: Workload, rule: Statement) -> Iterator[Statement]:
         )
 
 
+def _about_special(workload: Workload, facts: PoolFacts) -> Iterator[Statement]:
+    """What special vdevs do for those who wait; nothing where there is a log, which goes before them."""
+    if not facts.leaves_of(VdevClass.SPECIAL) or facts.leaves_of(VdevClass.LOG) or not workload.busy_seconds:
+        return
+    synchronous = sum(each.sync_bytes_per_s for each in workload.datasets if each.reach is Reach.LOG)
+    values = {"day": size_text(int(synchronous * workload.block_overhead * DAY_S))}
+    if facts.tunables.zil_on_special:
+        template = _(
+            "Without a log, this OpenZFS writes the ZIL to the special vdevs, so they already do the work of a log. A "
+            "log would relieve them of {day} of writes a day."
+        )
+        yield Statement("special-takes-zil", template, values)
+        return
+    template = _(
+        "With this OpenZFS, the special vdevs do not take the ZIL. From 2.4 on, they do if there is no log: an update "
+        "may do the work of a log, and writes {day} a day to them."
+    )
+    yield Statement("special-later", template, values)
+
+
 def _names_of_hidden(workload: Workload) -> str:
     return ", ".join(each.name for each in workload.hidden[:3])
 
 
 def _of_new_log(commits: Commits, ssd: SsdTime) -> tuple[Answer, Statement]:
-    relief = commits.relief(ssd)
-    answer = read_off(commits.demand, relief)
-    if commits.demand.ever < LEAST_WAITED:
-        return answer, _hardly_waited(commits)
-    if commits.demand.most < FELT_SHARE and answer is Answer.LITTLE:
-        return answer, _seldom_waited(commits)
-    if answer is Answer.CANNOT_TELL and ssd.is_measured and not _is_open(commits):
+    relief, demand = commits.relief(ssd), commits.demand
+    answer = read_off(demand, relief)
+    if demand.ever < LEAST_WAITED or (demand.most < FELT_SHARE and relief.at_best):
+        return answer, _hardly_waited(commits, answer)
+    if answer is Answer.CANNOT_TELL and ssd.is_measured and not (commits.is_more_than_sata or commits.is_least):
         answer = Answer.LITTLE
     return answer, _of_ssd(commits, answer, ssd)
 
 
-def _is_open(commits: Commits) -> bool:
-    """Whether the time of a test does not tell how long commits take with a log."""
-    return commits.is_more_than_sata or commits.is_least
-
-
-def _hardly_waited(commits: Commits) -> Statement:
-    """Nobody waits: hardly any commits, only such that wrote nothing or go past a log, or such that nobody counts."""
+def _hardly_waited(commits: Commits, answer: Answer) -> Statement:
+    """Why nobody waits for what a log makes quicker, or hardly anybody does."""
     workload = commits.workload
-    if workload.hidden:
+    values = {"datasets": _names_of_hidden(workload), "commits": rate(workload.commits / max(workload.seconds, 1e-9))}
+    if answer is Answer.NO and workload.hidden:
         template = _(
             "No program waits for synchronous writes: {datasets} have sync=disabled, so writes are acknowledged at "
             "once, and a crash can lose some seconds of them. A log does not change that. What a log would gain with "
             "sync=standard is unknown, because OpenZFS does not count it."
         )
-        return Statement("sync-disabled", template, {"datasets": _names_of_hidden(workload)})
+        return Statement("sync-disabled", template, values)
     if workload.commits and not workload.writing_share:
         template = _(
             "Programs request synchronous writes ({commits} commits/s) but have nothing to write: fsync on an "
             "unchanged file returns at once."
         )
-        return Statement("clean-commits", template, {"commits": rate(workload.commits_per_s)})
+        return Statement("clean-commits", template, values)
     template = _(
-        "This pool does almost no synchronous writes ({commits} commits/s on average), and a log (SLOG) speeds up only "
-        "those."
+        "Programs wait only {waited} a day for synchronous writes ({commits} commits/s on average), and a log (SLOG) "
+        "speeds up only those."
     )
-    per_s = workload.commits / workload.seconds if workload.seconds else 0.0
-    return _past_a_log(workload) or Statement("no-commits", template, {"commits": rate(per_s)})
+    waited = duration(commits.waiting_all_day * DAY_S)
+    code = "no-commits" if answer is Answer.NO else "seldom"
+    return _past_a_log(workload) or Statement(code, template, {**values, "waited": waited})
 
 
 def _past_a_log(workload: Workload) -> Statement | None:
-    """There is demand, but most of it would go past a log."""
+    """There is demand, but most of it would go past a log, or might as well."""
     if workload.throughput_share >= MOST_SHARE:
         template = _(
             "{share} of commits are on datasets with logbias=throughput, whose data goes to the disks with or without "
@@ -119,28 +134,13 @@ def _past_a_log(workload: Workload) -> Statement | None:
     if min(workload.direct_share, workload.indirect_share) >= MOST_SHARE:
         template = _("{share} of writes are Direct I/O, which goes to the pool itself with or without a log.")
         return Statement("direct-io", template, {"share": percent(workload.direct_share)})
-    return None
-
-
-def _seldom_waited(commits: Commits) -> Statement:
-    """Somebody waits, but for a short time, or for what a log does not make quicker."""
-    workload = commits.workload
     if workload.stream_share >= MOST_SHARE:
         template = _(
             "Commits carry {size} on average. Many disks handle such streams as fast as one log SSD, or faster; a log "
             "is for many small synchronous writes."
         )
         return Statement("large-streams", template, {"size": size_text(int(workload.bytes_per_commit))})
-    if commits.busy_waiting >= FELT_SHARE:
-        template = _(
-            "Programs rarely wait for synchronous writes: for {waited} out of {seen} monitored. A log would be "
-            "noticeable only during that time."
-        )
-        values = {"waited": duration(workload.busy_seconds), "seen": duration(workload.seconds)}
-        return Statement("rare-commits", template, values)
-    template = _("Even under load, programs wait for commits only {share} of the time, so there is little to gain.")
-    share = percent(max(commits.demand.likely, commits.busy_waiting))
-    return _past_a_log(workload) or Statement("seldom", template, {"share": share})
+    return None
 
 
 def _of_ssd(commits: Commits, answer: Answer, ssd: SsdTime) -> Statement:
@@ -155,20 +155,16 @@ def _of_ssd(commits: Commits, answer: Answer, ssd: SsdTime) -> Statement:
         "commits": rate(workload.commits_per_s),
         "stream": size_text(int(workload.busy_sync_bytes_per_s)),
     }
-    match answer:
-        case Answer.HELPS:
-            template = _("Under load, programs wait for {commits} commits/s, about {pool} each; an SSD needs {ssd}.")
-            return Statement("slow-commits", template, values)
-        case Answer.NO:
-            template = _("The pool's own disks commit in about {pool}, as fast as the SSD would ({ssd}).")
-            return Statement("pool-as-fast", template, values)
-        case Answer.LITTLE:
-            template = _(
-                "The pool's own disks commit in about {pool}; an SSD needs {ssd}. It would be only slightly faster, or "
-                "faster only with power-loss protection. Test the SSD before you decide."
-            )
-            return Statement("little-faster", template, values)
-    return _open(commits, ssd, values)
+    if answer is Answer.CANNOT_TELL:
+        return _open(commits, ssd, values)
+    if answer is Answer.HELPS:
+        template = _("Under load, programs wait for {commits} commits/s, about {pool} each; an SSD needs {ssd}.")
+        return Statement("slow-commits", template, values)
+    template = _(
+        "The pool's own disks commit in about {pool}; an SSD needs {ssd}, which is not always faster, or not by enough "
+        "to notice."
+    )
+    return Statement("pool-as-fast" if answer is Answer.NO else "little-faster", template, values)
 
 
 def _open(commits: Commits, ssd: SsdTime, values: dict[str, str]) -> Statement:

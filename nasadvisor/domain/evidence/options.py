@@ -9,16 +9,17 @@ from enum import StrEnum
 from typing import Final
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, SsdTime, commits_of
+from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, SsdTime, commits_of, log_in_use
 from nasadvisor.domain.evidence.curve import YEAR_S, CacheCurve
 from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.reads import CACHES, cache_in_use
 from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.thresholds import Span
 from nasadvisor.domain.evidence.verdict import Answer, Relief, Verdict, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, ProgramWaits, Wait, Waited
-from nasadvisor.domain.evidence.workload import Workload
+from nasadvisor.domain.evidence.workload import LOGS, Workload
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -181,6 +182,20 @@ def known_of(
         curve=curve,
         waited=waited,
     )
+
+
+def brought_by_devices(known: Known) -> dict[Option, Wait]:
+    """By log and cache; only those that the pool has, whose verdict is given, and that are faster than the disks."""
+    workload, facts = known.workload, known.facts
+    found = {
+        Option.LOG: (known.log, LOGS, log_in_use(workload, facts).saved),
+        Option.CACHE: (known.cache, CACHES, cache_in_use(workload, facts).saved),
+    }
+    return {
+        option: saved
+        for option, (verdict, classes, saved) in found.items()
+        if saved.high_s and facts.leaves_of(*classes) and verdict.answer is not Answer.CANNOT_TELL
+    }
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.evidence.cache_verdict import filling, judge_reads
-from nasadvisor.domain.evidence.curve import CurvePoint, MemoryPoint, curve_in_words, size_from_curve
+from nasadvisor.domain.evidence.curve import CurvePoint, curve_in_words, size_from_curve
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
     COPIES_ONLY,
@@ -17,7 +17,7 @@ from nasadvisor.domain.evidence.options import (
     OptionRow,
     watch_longer,
 )
-from nasadvisor.domain.evidence.reads import CACHES, demand_of_reads, relief_at, relief_by_cache, relief_by_memory
+from nasadvisor.domain.evidence.reads import CACHES, demand_of_reads, own_ghost_share, relief_at, relief_by_cache
 from nasadvisor.domain.evidence.recommendation import mean_block_bytes
 from nasadvisor.domain.evidence.verdict import LEAST_SHARE, Answer, Judged, Relief, Waiting, in_time, read_off_one
 from nasadvisor.domain.figures import percent
@@ -106,8 +106,9 @@ def _judged_memory(known: Known) -> tuple[Judged, Relief | None, int]:
     against = against_all(known)
     if against:
         return against, None, 0
-    point = _memory_point(known)
-    if point:
+    curve, levels = known.readable_curve, known.workload.sample.levels
+    if curve and curve.memory:
+        point = (curve.memory_for(curve.knee.served) if curve.knee else None) or curve.memory[-1]
         template = _(
             "{more} more for the ARC would serve about {share} ({low} to {high}) of the reads that now go to the disks."
         )
@@ -115,7 +116,7 @@ def _judged_memory(known: Known) -> tuple[Judged, Relief | None, int]:
         because = Statement("option-memory-curve", template, {"more": size_text(point.more_bytes), **bounds})
         relief, more = Relief(Waiting.READS, point.low, point.high), point.more_bytes
         return _judged_by(known, relief, because), relief, more
-    relief, more = relief_by_memory(known.workload), known.workload.sample.levels.arc_target_bytes
+    relief, more = Relief(Waiting.READS, own_ghost_share(known.workload), None), levels.arc_target_bytes
     if not relief.low:
         template = _("The OpenZFS counters do not show whether {more} more for the ARC would serve reads of this pool.")
         because = Statement("option-memory-open", template, {"more": size_text(more)})
@@ -127,15 +128,6 @@ def _judged_memory(known: Known) -> tuple[Judged, Relief | None, int]:
 
 def _judged_by(known: Known, relief: Relief, because: Statement) -> Judged:
     return judged_on(known, read_off_one(demand_of_reads(known.workload), relief), because)
-
-
-def _memory_point(known: Known) -> MemoryPoint | None:
-    """As much as would do what the cache at the knee does, else the most that was looked at."""
-    curve = known.readable_curve
-    if curve is None or not curve.memory:
-        return None
-    knee = curve.knee
-    return (curve.memory_for(knee.served) if knee else None) or curve.memory[-1]
 
 
 def _point_of_cache(known: Known) -> CurvePoint | None:

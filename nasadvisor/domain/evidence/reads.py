@@ -67,11 +67,6 @@ def _of_own(share: float, workload: Workload) -> tuple[float, float]:
     return (max((share - (1 - own)) / own, 0.0), min(share / own, 1.0)) if own else (0.0, 1.0)
 
 
-def relief_by_memory(workload: Workload) -> Relief:
-    """What about one more ARC takes away; more memory may take more."""
-    return Relief(Waiting.READS, own_ghost_share(workload), None)
-
-
 def relief_by_cache(workload: Workload, facts: PoolFacts, curve: CacheCurve | None) -> Relief:
     """What a cache takes away: the least that counters or curve say, and the most that the curve says of any size."""
     low = own_ghost_share(workload) * _fed_share(workload, facts, curve)

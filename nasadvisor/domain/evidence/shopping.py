@@ -12,7 +12,6 @@ from nasadvisor.domain.evidence.measuring.suitability import GOOD_COMMIT_NS
 from nasadvisor.domain.evidence.options import DAYS_PER_YEAR, Cost, Known, Option, OptionRow, OptionsTable
 from nasadvisor.domain.evidence.recommendation import BY_CURVE
 from nasadvisor.domain.evidence.verdict import GOOD_LOG_SHARE, Answer
-from nasadvisor.domain.evidence.workload import CommitTime
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -81,9 +80,9 @@ class YearlyCost:
 def shopping_of(known: Known, table: OptionsTable) -> tuple[ShoppingList, ...]:
     """A list for log and cache each, where the table does not speak against it and its size is known."""
     found = []
-    commit, log, cache = known.workload.commit_time, table.row(Option.LOG), table.row(Option.CACHE)
-    if commit and log.cost and _may_be_bought(log):
-        found.append(ShoppingList(Option.LOG, log.cost.ssds, _for_log(known, commit, log.cost)))
+    pool_ns, log, cache = known.commits.likely_ns, table.row(Option.LOG), table.row(Option.CACHE)
+    if pool_ns and log.cost and _may_be_bought(log):
+        found.append(ShoppingList(Option.LOG, log.cost.ssds, _for_log(known, pool_ns, log.cost)))
     if cache.cost and _may_be_bought(cache):
         found.append(ShoppingList(Option.CACHE, cache.cost.ssds, _for_cache(known, cache.cost)))
     return tuple(found)
@@ -112,7 +111,7 @@ def _years(cost: Cost, price: Price) -> float:
     return min(SERVICE_YEARS, price.rated_terabytes * TERABYTE / cost.written_bytes_per_year)
 
 
-def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
+def _for_log(known: Known, pool_ns: float, cost: Cost) -> tuple[Need, ...]:
     protection = Need(
         Statement("need-protection", _("Power-loss protection, stated in the data sheet.")),
         Statement(
@@ -121,16 +120,15 @@ def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
         ),
     )
     size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
-    return protection, _flush(known, commit), *_stream(known), _endurance(cost), Need(size, known.log_size.because)
+    return protection, _flush(known, pool_ns), *_stream(known), _endurance(cost), Need(size, known.log_size.because)
 
 
-def _flush(known: Known, commit: CommitTime) -> Need:
-    at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
-    most_ns = min(GOOD_COMMIT_NS, commit.likely_ns * (1 - GOOD_LOG_SHARE))
-    writers = str(max(1, ceil(at_once)))
+def _flush(known: Known, pool_ns: float) -> Need:
+    most_ns = min(GOOD_COMMIT_NS, pool_ns * (1 - GOOD_LOG_SHARE))
+    writers = str(max(1, ceil(known.commits.at_once)))
     what = _("A synchronous write of 4 KiB, including its flush, in at most {time}; {writers} at a time.")
     why = _("Under load, the pool takes {pool} for each of {commits} commits/s, so about {writers} run at once.")
-    values = {"pool": milliseconds(commit.likely_ns), "commits": rate(known.workload.commits_per_s)}
+    values = {"pool": milliseconds(pool_ns), "commits": rate(known.workload.commits_per_s)}
     return Need(
         Statement("need-flush", what, {"time": milliseconds(most_ns), "writers": writers}),
         Statement("need-flush-why", why, {**values, "writers": writers}),

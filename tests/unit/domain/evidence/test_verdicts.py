@@ -130,7 +130,7 @@ class TestLog:
 
     def test_a_short_burst_in_a_day_is_not_worth_a_log(self) -> None:
         day = merge([sync_writers(seconds=60), replace(async_writers(DAY - 60), at=int(DAY))])
-        assert told(log(day)) == (Answer.LITTLE, "rare-commits")
+        assert told(log(day)) == (Answer.LITTLE, "seldom")
 
     def test_one_that_is_there_is_judged_by_what_it_takes(self) -> None:
         pool = facts(*LEAVES, LOG_LEAF)
