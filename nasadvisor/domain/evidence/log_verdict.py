@@ -1,6 +1,7 @@
 """Would a log help, or does the one that is there? Read off what it takes away (`commits`), with what bounds that."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, LogInUse, SsdTime, commits_of, log_in_use
 from nasadvisor.domain.evidence.guests import about_guests
@@ -24,6 +25,11 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import DAY_S, size_text
+
+NO_LATENCY: Final = Statement(
+    "no-latency",
+    _("Programs wait for synchronous writes, but the latency of the pool's disks could not be read."),
+)
 
 
 def judge_log(
@@ -147,8 +153,7 @@ def _of_ssd(commits: Commits, answer: Answer, ssd: SsdTime) -> Statement:
     """Somebody waits, and all hangs on what the pool and the SSD take for a commit."""
     workload, pool_ns = commits.workload, commits.likely_ns
     if pool_ns is None:
-        template = _("Programs wait for synchronous writes, but the latency of the pool's disks could not be read.")
-        return Statement("no-latency", template)
+        return NO_LATENCY
     values = {
         "pool": milliseconds(pool_ns),
         "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),
@@ -205,23 +210,26 @@ def _of_log_in_use(log: LogInUse) -> tuple[Answer, Statement]:
     if answer is Answer.HELPS:
         template = _("The pool has a log; it takes {share} of the log blocks, at {commits} commits/s under load.")
         return answer, Statement("log-in-use", template, values)
-    return answer if log.without.is_least else Answer.LITTLE, _too_slow(log, values)
+    is_open = answer is Answer.CANNOT_TELL and log.without.is_least
+    return Answer.CANNOT_TELL if is_open else Answer.LITTLE, _too_slow(log, is_open, values)
 
 
-def _too_slow(log: LogInUse, values: dict[str, str]) -> Statement:
-    """Why those who wait have little of the log."""
+def _too_slow(log: LogInUse, is_open: bool, values: dict[str, str]) -> Statement:
+    """Why those who wait have little of the log, or that it is not known."""
     workload = log.workload
-    if workload.throughput_share >= MOST_SHARE:
+    if workload.throughput_share >= MOST_SHARE and not is_open:
         template = _(
             "{share} of commits are on datasets with logbias=throughput: the log takes their records, the disks take "
             "their data, and a commit waits for both. With logbias=latency, the log would take all of it."
         )
         return Statement("log-throughput", template, {"share": percent(workload.throughput_share)})
-    if log.own is None or log.disks is None or workload.log_share < GOOD_LOG_SHARE:
+    if workload.log_share < GOOD_LOG_SHARE:
         template = _(
             "The pool has a log, but it takes only {share} of the log blocks: it is full, offline or bypassed."
         )
         return Statement("log-bypassed", template, values)
+    if log.own is None or log.disks is None:
+        return NO_LATENCY
     template = _(
         "The pool has a log; it takes {share} of the log blocks, but about {log} per commit. The disks themselves take "
         "about {disks} per write. An SSD with power-loss protection takes far less."
