@@ -44,6 +44,7 @@ from nasadvisor.domain.evidence.verdict import (
     Verdict,
     Waiting,
     in_time,
+    measured,
     read_off,
     read_off_one,
 )
@@ -317,29 +318,19 @@ def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
 
 def _evidence(workload: Workload) -> Iterator[Evidence]:
     arc, levels, seconds = workload.sample.arc, workload.sample.levels, max(workload.seconds, 1e-9)
-
-    def row(template: str, value: str, source: str) -> Evidence:
-        return Evidence(Statement("evidence", template), value, source)
-
     asked = arc.demand_hits + arc.demand_misses
-    yield row(_("Monitored"), duration(workload.seconds), "")
-    yield row(_("ARC hit rate (whole host)"), percent(arc.demand_hits / asked) if asked else "–", "demand_*")
-    yield row(_("ARC misses (whole host)"), f"{rate(arc.demand_misses / seconds)}/s", "demand_*_misses")
-    yield row(
-        _("Read latency of the data disks, median"), milliseconds(workload.reads.quantile_ns(0.5)), "zpool iostat -w"
-    )
-    yield row(_("Misses for blocks just evicted (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
-    yield row(_("Misses from prefetching"), percent(stream_share(arc)), "prefetch_*_misses")
-    yield row(_("Metadata misses"), percent(metadata_share(arc)), "*_metadata_misses")
+    read = milliseconds(workload.reads.quantile_ns(0.5))
     size = f"{size_text(levels.arc_bytes)} / {size_text(levels.arc_target_bytes)} / {size_text(levels.arc_most_bytes)}"
-    yield row(_("ARC size, target and limit"), size, "size, c, c_max")
-    yield row(
-        _("Evicted from the ARC, eligible for a cache"),
-        f"{size_text(int(arc.evicted_eligible_bytes / seconds))}/s",
-        "evict_l2_eligible",
+    eligible, not_eligible = (
+        f"{size_text(int(each / seconds))}/s" for each in (arc.evicted_eligible_bytes, arc.evicted_ineligible_bytes)
     )
-    yield row(
-        _("Evicted from the ARC, not eligible for a cache"),
-        f"{size_text(int(arc.evicted_ineligible_bytes / seconds))}/s",
-        "evict_l2_ineligible",
-    )
+    yield measured(_("Monitored"), duration(workload.seconds))
+    yield measured(_("ARC hit rate (whole host)"), percent(arc.demand_hits / asked) if asked else "–", "demand_*")
+    yield measured(_("ARC misses (whole host)"), f"{rate(arc.demand_misses / seconds)}/s", "demand_*_misses")
+    yield measured(_("Read latency of the data disks, median"), read, "zpool iostat -w")
+    yield measured(_("Misses for blocks just evicted (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
+    yield measured(_("Misses from prefetching"), percent(stream_share(arc)), "prefetch_*_misses")
+    yield measured(_("Metadata misses"), percent(metadata_share(arc)), "*_metadata_misses")
+    yield measured(_("ARC size, target and limit"), size, "size, c, c_max")
+    yield measured(_("Evicted from the ARC, eligible for a cache"), eligible, "evict_l2_eligible")
+    yield measured(_("Evicted from the ARC, not eligible for a cache"), not_eligible, "evict_l2_ineligible")

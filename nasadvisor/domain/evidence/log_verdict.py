@@ -16,6 +16,7 @@ from nasadvisor.domain.evidence.verdict import (
     Evidence,
     Verdict,
     in_time,
+    measured,
     read_off,
 )
 from nasadvisor.domain.evidence.waited import Waited
@@ -49,7 +50,7 @@ def judge_log(
         device=Device.LOG,
         answer=judged.answer,
         rule=judged.because,
-        evidence=log_evidence(workload, ssd),
+        evidence=tuple(_evidence(workload, ssd)),
         seconds=workload.seconds,
         wait_s=judged.wait_s,
         beside=(*_beside(workload, rule), *_about_special(workload, facts), *about_guests(workload, facts)),
@@ -238,44 +239,23 @@ def _too_slow(log: LogInUse, is_open: bool, values: dict[str, str]) -> Statement
     return Statement("log-slow", template, {**values, **times})
 
 
-def log_evidence(workload: Workload, ssd: SsdTime) -> tuple[Evidence, ...]:
+def _evidence(workload: Workload, ssd: SsdTime) -> Iterator[Evidence]:
     """What was measured about synchronous writes."""
-    rows = [
-        Evidence(_named(_("Monitored")), duration(workload.seconds), ""),
-        Evidence(
-            _named(_("Time with synchronous writes (5 commits/s or more)")), duration(workload.busy_seconds), "zil"
-        ),
-        Evidence(_named(_("Commits in that time")), f"{rate(workload.busy_commits_per_s)}/s", "zil_commit_count"),
-        Evidence(
-            _named(_("Written synchronously in that time")),
-            f"{size_text(int(workload.busy_sync_bytes_per_s))}/s",
-            "zil_itx_*_bytes",
-        ),
-        Evidence(_named(_("Commits that a log could take")), percent(workload.reachable_commits_share), "zfs get"),
-    ]
-    commit = workload.commit_time
+    commit, held = workload.commit_time, workload.sample.busy.peak_log_bytes
+    busy, stream = duration(workload.busy_seconds), size_text(int(workload.busy_sync_bytes_per_s))
+    yield measured(_("Monitored"), duration(workload.seconds))
+    yield measured(_("Time with synchronous writes (5 commits/s or more)"), busy, "zil")
+    yield measured(_("Commits in that time"), f"{rate(workload.busy_commits_per_s)}/s", "zil_commit_count")
+    yield measured(_("Written synchronously in that time"), f"{stream}/s", "zil_itx_*_bytes")
+    yield measured(_("Commits that a log could take"), percent(workload.reachable_commits_share), "zfs get")
     if commit:
-        flush = milliseconds(commit.flush_ns) if commit.flushes else "–"
-        rows += [
-            Evidence(
-                _named(_("Write latency of the disks that take them, median, without flush")),
-                milliseconds(commit.write_ns),
-                "zpool iostat -w",
-            ),
-            Evidence(_named(_("Cache flush latency of those disks, mean")), flush, "/sys/block/*/stat"),
-            Evidence(
-                _named(_("Resulting commit latency, about")),
-                f"{milliseconds(commit.likely_ns)} ({milliseconds_range(commit.low_ns, commit.high_ns)})",
-                "",
-            ),
-        ]
-    held = workload.sample.busy.peak_log_bytes
+        written, flush = milliseconds(commit.write_ns), milliseconds(commit.flush_ns) if commit.flushes else "–"
+        took = f"{milliseconds(commit.likely_ns)} ({milliseconds_range(commit.low_ns, commit.high_ns)})"
+        what = _("Write latency of the disks that take them, median, without flush")
+        yield measured(what, written, "zpool iostat -w")
+        yield measured(_("Cache flush latency of those disks, mean"), flush, "/sys/block/*/stat")
+        yield measured(_("Resulting commit latency, about"), took)
     if held:
-        rows.append(Evidence(_named(_("Peak log usage")), size_text(held), "zpool list -v"))
+        yield measured(_("Peak log usage"), size_text(held), "zpool list -v")
     what = _("SSD, measured") if ssd.is_measured else _("Untested SSD, assumed")
-    rows.append(Evidence(_named(what), milliseconds_range(ssd.low_ns, ssd.high_ns), ""))
-    return tuple(rows)
-
-
-def _named(template: str) -> Statement:
-    return Statement("evidence", template)
+    yield measured(what, milliseconds_range(ssd.low_ns, ssd.high_ns))

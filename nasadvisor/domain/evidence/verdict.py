@@ -129,6 +129,11 @@ class Evidence:
     source: str
 
 
+def measured(what: str, value: str, source: str = "") -> Evidence:
+    """One line of evidence; `what` is a template without values."""
+    return Evidence(Statement("evidence", what), value, source)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The answer for one pool and one kind of device.
