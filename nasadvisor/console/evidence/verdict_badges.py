@@ -37,7 +37,7 @@ WORDS: Final[dict[str, str | Promise]] = {
     "cache-serves": gettext_lazy("serves {share} of ARC misses"),
     "cache-serves-little": gettext_lazy("serves only {share} of what the memory misses"),
     "cache-wears": gettext_lazy("more wear than benefit"),
-    "cache-before-flash": gettext_lazy("hardly faster than the pool itself"),
+    "cache-slow": gettext_lazy("hardly faster than the pool itself"),
     "arc-fills": gettext_lazy("the ARC is still filling"),
     "kept-out": gettext_lazy("the data read is excluded from caching"),
     "nothing-eligible": gettext_lazy("the data read is excluded from caching"),

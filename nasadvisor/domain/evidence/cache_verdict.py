@@ -226,7 +226,6 @@ def _of_cache_in_use(cache: CacheInUse, facts: PoolFacts) -> tuple[Answer, State
         "written": size_text(arc.l2_written_bytes),
         "own": percent(workload.misses_share),
         "pool": milliseconds(workload.read_ns),
-        "cache": milliseconds(cache.reads.quantile_ns(0.5)),
     }
     if answer is Answer.HELPS:
         template = _("The cache serves {share} of ARC misses ({read} read from it, {written} written to it).")
@@ -244,16 +243,10 @@ def _of_cache_in_use(cache: CacheInUse, facts: PoolFacts) -> tuple[Answer, State
 def _serves_little(cache: CacheInUse, values: dict[str, str]) -> Statement:
     """Why programs wait hardly less for a cache that is used."""
     arc = cache.workload.sample.arc
-    if cache.share >= HELPS_SHARE and cache.workload.is_flash:
+    if cache.share >= HELPS_SHARE and (cache.is_timed or cache.workload.is_flash):
         template = _(
-            "The cache serves {share} of ARC misses, but the pool itself consists of SSDs and reads in about {pool}: "
-            "the cache is hardly faster."
-        )
-        return Statement("cache-before-flash", template, values)
-    if cache.share >= HELPS_SHARE and cache.is_timed:
-        template = _(
-            "The cache serves {share} of ARC misses but takes about {cache} per read; the pool itself takes {pool}, so "
-            "the cache is hardly faster."
+            "The cache serves {share} of ARC misses, but the pool itself reads in about {pool}: the cache is hardly "
+            "faster."
         )
         return Statement("cache-slow", template, values)
     if arc.l2_read_bytes >= arc.l2_written_bytes:

@@ -100,19 +100,12 @@ def _metadata(found: KeptOut, arc: ArcActivity) -> tuple[Relief, Statement] | No
     if found.nothing + found.metadata < MOST_SHARE:
         return None
     share = metadata_share(arc)
-    relief = Relief(Waiting.READS, 0.0, share)
-    values = {"share": percent(share), "datasets": names_of(found)}
-    if share < LEAST_SHARE:
-        template = _(
-            "A cache holds only metadata of {datasets}, and only {share} of misses are metadata, so it would serve "
-            "little."
-        )
-        return relief, Statement("metadata-little", template, values)
     template = _(
-        "A cache holds only metadata of {datasets}. {share} of misses are metadata; OpenZFS does not count how many "
-        "of those had just been evicted. Add a cache and compare; you can undo it at any time."
+        "A cache holds only metadata of {datasets}, and {share} of misses are metadata. OpenZFS does not count how "
+        "many of those had just been evicted."
     )
-    return relief, Statement("metadata-only", template, values)
+    values = {"share": percent(share), "datasets": names_of(found)}
+    return Relief(Waiting.READS, 0.0, share), Statement("metadata-only", template, values)
 
 
 def _ineligible(found: KeptOut, arc: ArcActivity) -> tuple[Relief, Statement] | None:

@@ -38,7 +38,6 @@ SETTINGS: Final = frozenset(
         "log-throughput",
         "kept-out",
         "kept-out-some",
-        "metadata-little",
         "metadata-only",
         "nothing-eligible",
         "slice-budget",

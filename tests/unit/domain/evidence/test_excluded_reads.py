@@ -73,7 +73,7 @@ def test_metadata_only_is_a_case_of_its_own() -> None:
     pool = pool_of(dataset("tank/media", "metadata"), dataset("tank/home"))
     sample = reading(media=900 * GIB, home=100 * GIB)
     little = judged(with_arc(sample, metadata_misses=sample.arc.demand_misses // 100), pool)
-    assert told(little) == (Answer.LITTLE, "metadata-little")
+    assert told(little) == (Answer.LITTLE, "metadata-only")
     unknown = judged(with_arc(sample, metadata_misses=sample.arc.demand_misses // 2), pool)
     assert told(unknown) == (Answer.CANNOT_TELL, "metadata-only")
     assert "tank/media (secondarycache=metadata)" in str(unknown.rule)

@@ -207,7 +207,7 @@ class TestReads:
         arc = replace(sample.arc, l2_hits=50, l2_misses=50, l2_read_bytes=9, l2_written_bytes=3)
         levels = replace(sample.levels, l2_header_bytes=4 * GIB)
         verdict = cache(replace(sample, arc=arc, levels=levels), facts(*FLASH, CACHE_LEAF))
-        assert told(verdict) == (Answer.LITTLE, "cache-before-flash")
+        assert told(verdict) == (Answer.LITTLE, "cache-slow")
         assert "cache-headers" in {each.code for each in verdict.beside}
 
     def test_a_cache_is_held_against_the_disks_by_its_own_time(self) -> None:
