@@ -26,6 +26,12 @@ KERNEL_OPTIONS = (
 )
 
 
+CPUS_VARIABLE = "NASADVISOR_LAB_CPUS"
+"""How many processors each guest has, whatever its scenario says. Where guests share the processors of a machine, one
+each is quicker: a guest whose other processor waits for its turn spins until it comes (112 s instead of 149 s to boot
+two guests on two processors, 208 s instead of 245 s for the same work in both)."""
+
+
 class Machine:
     """The processes and files of one instance."""
 
@@ -148,7 +154,7 @@ class Machine:
         rules = "".join(f",hostfwd=tcp:127.0.0.1:{host}-:{guest}" for guest, host in forwards.items())
         argv = ["qemu-system-x86_64", *acceleration(self.image), "-machine", "q35,usb=off", "-nodefaults",
                 "-no-user-config", "-display", "none", "-daemonize", "-name", f"lab-{self.instance.name}",
-                "-smp", str(self.scenario.cpus), "-m", str(self.scenario.memory_mib),
+                "-smp", os.environ.get(CPUS_VARIABLE) or str(self.scenario.cpus), "-m", str(self.scenario.memory_mib),
                 "-pidfile", str(self.directory / "qemu.pid"), "-serial", f"file:{self.serial_log}",
                 "-qmp", f"unix:{self.control},server=on,wait=off",
                 "-kernel", str(self.image.kernel), "-initrd", str(self.image.initrd), "-append", KERNEL_OPTIONS,
