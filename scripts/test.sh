@@ -2,8 +2,7 @@
 # All tests but the longest, to their end, whichever part fails. Apart from each other, because Playwright's event loop
 # and Django's live server stay for the whole of a process. The unit tests have both processors; then one guest of the
 # lab runs beside the tests that need one processor, and two guests do the rest. More at once takes longer: a guest that
-# waits for its processors goes on polling, writing and watching. The two have one processor each. An interrupt ends all
-# of it, the guests too.
+# waits for its processors goes on polling, writing and watching. An interrupt ends all of it, the guests too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTEST=.venv/bin/pytest
@@ -49,7 +48,6 @@ lab=
 for name in "${failed[@]}"; do
     echo "Failed, see above: $name. The rest of the lab's tests follow."
 done
-export NASADVISOR_LAB_CPUS=1
 part "the lab's tests" "$PYTEST" "${BESIDE[@]/#/--ignore=}" -m "lab and not long" \
     --numprocesses 2 --dist loadgroup --no-loadscope-reorder --durations=30
 [ "${#failed[@]}" = 0 ]
