@@ -39,8 +39,8 @@ from tests.unit.machines import MIRROR_AND_CACHES, NVME1, TANK, home_server, pla
 STATUS = "zpool status -j -P -p"
 SLICE = "/dev/disk/by-partuuid/aaaaaaaa-0000-4000-8000-000000000005"
 JOB = FioJob(("--directory=/x",), 4096, 4, 2, "--fsync=1", Pattern.SCATTERED)
-DATASETS = "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\t98304\n"
-DATASETS += "tank/vm\tvolume\talways\tlatency\t-\t16384\tall\tall\t4096\n"
+DATASETS = "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\t98304\t1.53\t1\ton\ton\n"
+DATASETS += "tank/vm\tvolume\talways\tlatency\t-\t16384\tall\tall\t4096\t1.00\t2\t-\t-\n"
 LOCKED = "tank\ttank\tavailable\ntank/secret\ttank/secret\tunavailable\ntank/secret/a\ttank/secret\tunavailable\n"
 HELD = "tank\t99\t11\t88\t-\t-\t0\t1\t1.00\tONLINE\t-\n77\t9\t4096\t5\t-\t-\t0\t1\t-\tONLINE\n78\t-\t-\t-\n"
 DRY_RUN = f"would update 'tank' to the following configuration:\n\n\ttank\n\t  sda\n\tlogs\n\t  {SLICE}\n"
