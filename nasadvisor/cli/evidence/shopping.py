@@ -7,7 +7,7 @@ import click
 
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.options import NAMES, Option
-from nasadvisor.domain.evidence.shopping import BOUGHT, Price, ShoppingList, YearlyCost
+from nasadvisor.domain.evidence.shopping import BOUGHT, Price, ShoppingList, YearlyCost, parse_price
 from nasadvisor.stored.documents import to_document
 
 FORM: Final = "log=89:700"
@@ -22,9 +22,8 @@ def prices_in(_ctx: click.Context, _parameter: click.Parameter, told: tuple[str,
     found: dict[Option, Price] = {}
     for text in told:
         name, _equals, figures = text.partition("=")
-        each, _colon, terabytes = figures.partition(":")
         try:
-            option, price = Option(name), Price(float(each), float(terabytes or 0))
+            option, price = Option(name), parse_price(figures)
         except ValueError as error:
             raise click.BadParameter(f"{text!r} is no price like {FORM}: {error}.") from error
         if option not in BOUGHT:

@@ -12,7 +12,7 @@ from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.cli.watching import reading_in, watch_pools
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import Sample
-from nasadvisor.domain.evidence.shopping import Price
+from nasadvisor.domain.evidence.shopping import Price, parse_price
 from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.fleet.platforms import guest_of
 from nasadvisor.domain.health.sweep import DiskAnswer
@@ -40,11 +40,8 @@ def price_in(_ctx: click.Context, _parameter: click.Parameter, told: str | None)
     Raises:
         click.BadParameter: it is not such a price.
     """
-    if told is None:
-        return None
-    each, _colon, terabytes = told.partition(":")
     try:
-        return Price(float(each), float(terabytes or 0))
+        return parse_price(told) if told is not None else None
     except ValueError as error:
         raise click.BadParameter(f"{told!r} is no price like 120:600: {error}.") from error
 

@@ -6,7 +6,7 @@ the day for as long as a bill looks back.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -130,9 +130,9 @@ def add_hours(series: SampledPool, hours: Iterable[Sample]) -> None:
 
     An hour that began before the disk had its role belongs to neither.
     """
-    inventory = series.node.inventory
+    inventory, facts = series.node.inventory, series.facts
     slices = _slices(inventory, series.guid) if inventory else {}
-    drives = {leaf.disk: slices[leaf.guid] for leaf in series.facts.leaves if leaf.disk and leaf.guid in slices}
+    drives = {leaf.disk: slices[leaf.guid] for leaf in facts.leaves if leaf.disk and leaf.guid in slices}
     pool = next((each for each in inventory.pools if each.guid == series.guid), None) if inventory else None
     sums: dict[tuple[int, datetime, date], Counter[str]] = {}
     lines: dict[tuple[int, datetime, date], list[BillLine]] = {}
@@ -142,15 +142,15 @@ def add_hours(series: SampledPool, hours: Iterable[Sample]) -> None:
         for part, column, count in _parts(hour, slices, drives):
             if part.segment_at <= began:
                 sums.setdefault((part.disk_pk, part.segment_at, day), Counter())[column] += count
-        for guid, found in laid(hour, series.facts, pool).items() if pool else ():
+        for guid, found in laid(hour, facts, pool).items() if pool else ():
             if guid in slices and slices[guid].segment_at <= began:
                 lines.setdefault((slices[guid].disk_pk, slices[guid].segment_at, day), []).extend(found)
     for (disk_pk, segment_at, day), counts in sums.items():
-        row, _ = WrittenDay.objects.get_or_create(disk_id=disk_pk, segment_at=segment_at, day=day)
-        kept = WrittenDay.objects.select_for_update().get(pk=row.pk)
-        more = lines.get((disk_pk, segment_at, day), [])
+        locked = WrittenDay.objects.select_for_update()
+        row, _ = locked.get_or_create(disk_id=disk_pk, segment_at=segment_at, day=day)
         changes: dict[str, Any] = {name: F(name) + count for name, count in counts.items()}
-        changes["lines"] = _packed(added_up([*_lines_in(kept.lines), *more])) if more else kept.lines
+        if more := lines.get((disk_pk, segment_at, day)):
+            changes["lines"] = _packed(added_up([*_lines_in(row.lines), *more]))
         WrittenDay.objects.filter(pk=row.pk).update(**changes)
 
 
@@ -173,7 +173,7 @@ def written_by_whom(disks: Iterable[StoredDisk], now: datetime) -> dict[int, Wri
     days = _recent(disks, now)
     lines: dict[int, list[BillLine]] = {}
     for pk, packed in days.values_list("disk", "lines"):
-        lines[pk] = [*added_up([*lines.get(pk, ()), *_lines_in(packed)])]
+        lines.setdefault(pk, []).extend(_lines_in(packed))
     return {pk: Written(row[f"all_{SECONDS}"], _bill(row, lines.get(pk, ()))) for pk, row in _sums(days).items()}
 
 
@@ -191,7 +191,7 @@ def _sums(days: QuerySet[WrittenDay]) -> dict[int, Mapping[str, Any]]:
     return {row["disk"]: row for row in days.values("disk").annotate(**{f"all_{name}": Sum(name) for name in columns})}
 
 
-def _bill(row: Mapping[str, Any], lines: Iterable[BillLine]) -> WearBill:
+def _bill(row: Mapping[str, Any], lines: Sequence[BillLine]) -> WearBill:
     """The bill of one disk; what a column has beyond its lines was written before there were any, or by small ones."""
     known = list(lines)
     for column, payee in PAYEE_OF_COLUMN.items():

@@ -63,6 +63,16 @@ class Price:
             raise ValueError("a price is a number from zero on")
 
 
+def parse_price(text: str) -> Price:
+    """A price as it is typed: "89:700" is an SSD for 89 that is rated for 700 TB.
+
+    Raises:
+        ValueError: it is not such a price.
+    """
+    each, _colon, terabytes = text.partition(":")
+    return Price(float(each), float(terabytes or 0))
+
+
 @dataclass(frozen=True)
 class YearlyCost:
     """What a choice costs: at once, for how many years it lasts, and so for each of them."""
