@@ -17,7 +17,7 @@ from nasadvisor.domain.fleet.platforms import guest_of
 from nasadvisor.domain.health.wear.bill import BillLine, Payee, with_guests
 from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast
 from nasadvisor.domain.health.wear.savings import savings_of
-from nasadvisor.domain.health.wear.what_if import WeighedLine, cost_per_year, weighed, without
+from nasadvisor.domain.health.wear.what_if import WeighedLine, cost_per_year, weighed, years_without
 from nasadvisor.domain.statements import Statement
 
 SHOWN: Final = 5
@@ -108,6 +108,6 @@ def _advice(disk: StoredDisk, written: Written, forecast: Forecast | None) -> It
     own = [facts for facts in pools if any(leaf.guid in disk.leaf_guids for leaf in facts.leaves)]
     for each in savings_of(written.bill, own):
         share = each.device_bytes / written.bill.total
-        now, then = (without(forecast, "", part).years_left if forecast else None for part in (0.0, share))
+        now, then = (years_without(forecast, part) if forecast else None for part in (0.0, share))
         months = (then.middle - now.middle) * MONTHS if now and then else None
         yield BillAdvice(each.statement, written.a_day(each.device_bytes), months)

@@ -32,7 +32,7 @@ from nasadvisor.console.wording.badges import GOOD, WAITING, WARN, Badge, badge_
 from nasadvisor.domain.health.smart.attributes import GROWN_DEFECTS, PENDING_DEFECTS
 from nasadvisor.domain.health.traffic_findings import Traffic
 from nasadvisor.domain.health.wear.forecast import Spread
-from nasadvisor.domain.health.wear.what_if import without
+from nasadvisor.domain.health.wear.what_if import part_of
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Pool, Vdev, VdevClass
 from nasadvisor.stored.documents import DocumentError
@@ -157,8 +157,9 @@ def _side(disk: StoredDisk, role: str, now: datetime) -> SsdGain:
     if written is None or not written.is_enough:
         return SsdGain(disk.label, None, None)
     part = next((each for each in written.parts if each.role == role), None)
-    gone = without(kept.forecast, role, part.share).added_percent_per_year if kept and part else None
-    return SsdGain(disk.label, written.bytes_per_day(role), -gone if gone else None)
+    return SsdGain(
+        disk.label, written.bytes_per_day(role), part_of(kept.forecast, part.share) if kept and part else None
+    )
 
 
 def _added(node: Node, pool: Pool, role: str) -> StoredRun | None:

@@ -208,10 +208,6 @@ class Spread:
     middle: float
     high: float
 
-    def __neg__(self) -> "Spread":
-        """As much less as it was more."""
-        return Spread(-self.high, -self.middle, -self.low)
-
 
 @dataclass(frozen=True)
 class Exhaustion:

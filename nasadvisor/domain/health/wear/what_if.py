@@ -14,8 +14,7 @@ ENOUGH_PERCENT: Final = 100.0
 class WhatIf:
     """Writing that is being weighed. `added_percent_per_year` is None where the drive's wear per byte is unknown.
 
-    `years_left` counts what is left of the rated endurance with the present writing and the added one, which is less
-    than nothing for a writer that goes; None where nothing would wear the drive any more.
+    `years_left` counts what is left of the rated endurance with the present writing and the added one.
     """
 
     role: str
@@ -41,15 +40,19 @@ def with_added(now: Forecast, role: str, added: float) -> WhatIf:
     return WhatIf(role, added, percent, _years(now.percent_used, total))
 
 
-def without(now: Forecast, writer: str, share: float) -> WhatIf:
-    """Without the writer of a share of the bytes, from 0 to 1: wear goes with the bytes, whoever wrote them."""
-    less = -share * now.bytes_per_day.middle if now.bytes_per_day else 0.0
+def part_of(now: Forecast, share: float) -> Spread | None:
+    """The percent of a year that a share of the bytes causes, from 0 to 1: wear goes with bytes, whoever wrote them.
+
+    None where the drive does not tell its wear.
+    """
     year = now.percent_per_year
-    if now.percent_used is None or year is None:
-        return WhatIf(writer, less, None, None)
-    rest = Spread(year.low * (1 - share), year.middle * (1 - share), year.high * (1 - share))
-    gone = Spread(year.low * share, year.middle * share, year.high * share)
-    return WhatIf(writer, less, -gone, _years(now.percent_used, rest))
+    return Spread(year.low * share, year.middle * share, year.high * share) if year else None
+
+
+def years_without(now: Forecast, share: float) -> Spread | None:
+    """How long it lasts without the writer of that share; None where nothing else wears it, or it is unknown."""
+    rest = part_of(now, 1 - share)
+    return None if now.percent_used is None or rest is None else _years(now.percent_used, rest)
 
 
 @dataclass(frozen=True)
@@ -72,15 +75,13 @@ def weighed(bill: WearBill, seconds: float, now: Forecast | None, cost: float | 
     found = []
     for line in bill.lines:
         share = bill.share_of(line)
-        gone = without(now, line.name, share) if now else None
-        percent = gone.added_percent_per_year if gone else None
         found.append(
             WeighedLine(
                 line,
                 share,
                 line.device_bytes * DAY_S / seconds if seconds > 0 else 0.0,
-                -percent if percent else None,
-                gone.years_left if gone else None,
+                part_of(now, share) if now else None,
+                years_without(now, share) if now else None,
                 cost * share if cost is not None else None,
             )
         )

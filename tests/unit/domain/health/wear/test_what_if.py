@@ -4,7 +4,7 @@ import pytest
 
 from nasadvisor.domain.health.wear.bill import BillLine, Payee, bill_of
 from nasadvisor.domain.health.wear.forecast import erase_clock, forecast, tbw_clock
-from nasadvisor.domain.health.wear.what_if import cost_per_year, weighed, with_added, without
+from nasadvisor.domain.health.wear.what_if import cost_per_year, part_of, weighed, with_added, years_without
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.health.wear.histories import TB, history
 
@@ -32,18 +32,20 @@ def test_what_is_unknown_stays_unknown_in_another_role() -> None:
 
 def test_without_who_writes_two_thirds_a_drive_lasts_three_times_as_long() -> None:
     now = forecast(STEADY, 0)
-    whole, rest = without(now, "nobody", 0.0), without(now, "VM 101", 2 / 3)
-    assert whole.years_left
-    assert rest.years_left
-    assert rest.years_left.middle == pytest.approx(3 * whole.years_left.middle)
-    assert rest.added_bytes_per_day == pytest.approx(-0.1 * TB * 2 / 3, rel=0.1)
-    assert rest.added_percent_per_year
-    assert rest.added_percent_per_year.low < rest.added_percent_per_year.middle < 0
+    whole, rest, part = years_without(now, 0.0), years_without(now, 2 / 3), part_of(now, 2 / 3)
+    assert whole
+    assert rest
+    assert rest.middle == pytest.approx(3 * whole.middle)
+    assert part
+    assert now.percent_per_year
+    assert part.middle == pytest.approx(now.percent_per_year.middle * 2 / 3)
+    assert 0 < part.low < part.middle < part.high
 
 
 def test_without_its_only_writer_nothing_wears_a_drive_and_the_unknown_stays_unknown() -> None:
-    assert without(forecast(STEADY, 0), "VM 101", 1.0).years_left is None
-    assert without(forecast(history([]), 0), "VM 101", 0.5).added_percent_per_year is None
+    assert years_without(forecast(STEADY, 0), 1.0) is None
+    assert years_without(forecast(history([]), 0), 0.5) is None
+    assert part_of(forecast(history([]), 0), 0.5) is None
 
 
 def test_a_year_costs_what_it_wears_else_what_the_rating_pays_for() -> None:
