@@ -5,7 +5,7 @@ from django.urls import include, path
 from django.views.i18n import set_language
 
 from nasadvisor.console.fleet import nodes
-from nasadvisor.console.home import frame, overview, pool_page
+from nasadvisor.console.home import frame, overview, pool_page, scrubs
 from nasadvisor.console.wording import explain
 from nasadvisor.console.worker import schedules
 
@@ -14,6 +14,7 @@ urlpatterns = [
     path("first-hour/close/", overview.close_first_hour, name="first-hour-close"),
     path("storage/", pool_page.pools, name="pools"),
     path("pools/<str:guid>/", pool_page.pool, name="pool"),
+    path("pools/<str:guid>/scrub/", scrubs.start_scrub, name="pool-scrub"),
     path("pools/<str:guid>/history/", pool_page.history, name="pool-history"),
     path("explain/", explain.explain_all, name="explain"),
     path("explain/<slug:code>/", explain.explain, name="explain-code"),

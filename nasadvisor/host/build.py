@@ -17,6 +17,7 @@ from nasadvisor.host.evidence.measuring.probe import ProbeHost
 from nasadvisor.host.evidence.measuring.records import Leftovers
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.fleet.platforms import HostPlatforms, TaskLog, platforms_of
+from nasadvisor.host.health.scrub import start_scrub
 from nasadvisor.host.health.sweep import HealthServices, start_test, sweep
 from nasadvisor.host.storage.machine import Machine, read_inventory
 
@@ -71,6 +72,12 @@ def measure_host_of(config: HostConfig) -> MeasureHost:
 def health_of(config: HostConfig) -> HealthServices:
     """How this host's disks are asked for their health."""
     return HealthServices(
+        start_scrub=lambda guid: start_scrub(
+            lambda: read_inventory(machine_of(config)),
+            machine_of(config).runner,
+            (config.lock_path, *this_platform().locks),
+            guid,
+        ),
         sweep=lambda hand_over: sweep(machine_of(config), hand_over),
         start_test=lambda key, test: start_test(machine_of(config), key, test),
     )

@@ -27,6 +27,7 @@ from nasadvisor.domain.fleet.permissions import ALL, Verbs, as_vetoes, may_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
 from nasadvisor.domain.fleet.questions import Argument, Order, Question, Seconds, Text
 from nasadvisor.domain.fleet.schema_versions import Age, SchemaVersions, age_of
+from nasadvisor.domain.health.scrub import ScrubStart
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -150,6 +151,7 @@ class HostTasks:
             ask.MEASURE: self.evidence.take_measurement,
             ask.SMART_SWEEP: self.smart_sweep,
             ask.START_SELF_TEST: self.start_self_test,
+            ask.START_SCRUB: self.start_scrub,
             ask.NOTIFY: self.notify,
             ask.APPLY: self.apply,
             ask.FINISH: lambda run_id, by: finish_run(self.runs, run_id, by, self.link.tell),
@@ -249,6 +251,13 @@ class HostTasks:
         log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
         self.health.start_test(disk_key, test)
         self.link.tell(SelfTestStart(self.node, disk_key))
+
+    def start_scrub(self, pool_guid: str, by: str) -> None:
+        """Scrub a pool; how far it is shows in the inventory."""
+        log.info("scrub of %s, asked for by %s", pool_guid, by)
+        self.health.start_scrub(pool_guid)
+        self.link.tell(ScrubStart(self.node, pool_guid))
+        self.read_inventory()
 
     def notify(self, notice: Notice, message_id: str) -> None:
         """Send a message by the means of the host's platform, and say that it went out."""

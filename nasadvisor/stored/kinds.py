@@ -26,6 +26,7 @@ from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.joining import ConsoleAccess, JoinAnswer, JoinRequest
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
 from nasadvisor.domain.fleet.schema_versions import Releases, SchemaVersions
+from nasadvisor.domain.health.scrub import ScrubStart
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
@@ -80,6 +81,7 @@ _KINDS: Final = (
     Kind("answers", Answers),
     Kind("sweep-report", SweepReport),
     Kind("self-test-start", SelfTestStart),
+    Kind("scrub-start", ScrubStart),
     Kind("smart-reading", SmartReading),
     Kind("wear-indicator", WearIndicator),
     Kind("byte-counter", ByteCounter),

@@ -53,6 +53,10 @@ def not_here(*_: object) -> Measurement:
     raise MachineUnreadable("fio", "there is none")
 
 
+def not_scrubbed(_guid: str) -> None:
+    """Nothing is scrubbed."""
+
+
 app = celery_app(config)
 tasks = HostTasks(
     app,
@@ -61,7 +65,7 @@ tasks = HostTasks(
     RunHost(config.node, config.journals, (config.lock_path,), lambda _: executor, now),
     Reading,
     not_here,
-    HealthServices(partial(sweep, recorded), partial(start_test, recorded)),
+    HealthServices(partial(sweep, recorded), partial(start_test, recorded), not_scrubbed),
     lambda: WaitingPrograms(now().isoformat(timespec="seconds"), 1, ()),
 )
 tasks.register()

@@ -60,6 +60,7 @@ class Act(models.TextChoices):
     MEASURE = "measure", _("requested a write benchmark")
     LOOK_CLOSER = "look-closer", _("requested a trace or a count on a host")
     SELF_TEST = "self-test", _("requested a disk self-test")
+    SCRUB = "scrub", _("requested a scrub")
     DISK_RATED = "disk-rated", _("entered the ratings of a disk")
     DISK_FORGOTTEN = "disk-forgotten", _("marked a disk as permanently removed")
     ALERT_TAKEN_UP = "alert-taken-up", _("acknowledged an alert")

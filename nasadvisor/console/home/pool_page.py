@@ -18,6 +18,7 @@ from nasadvisor.console.health.alerts.open_issues import inventory_findings
 from nasadvisor.console.health.bytes_by_role import traffic_of
 from nasadvisor.console.health.inventory import capacity_of
 from nasadvisor.console.home.first_hour import scrub_advice
+from nasadvisor.console.home.scrubs import scrub_part
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
@@ -96,6 +97,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "choice": pool_choice(found, inventory, node.platform.vetoes),
         "caches": switches_of(found, inventory, node),
         "capacity": capacity_of(node, found, timezone.now()),
+        "scrub": scrub_part(node, found, timezone.now()),
         "scrub_advice": scrub_advice(node, found),
         "badges": badges,
         "unwell": unwell,

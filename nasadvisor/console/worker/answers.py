@@ -44,6 +44,7 @@ from nasadvisor.domain.fleet.messages import Message
 from nasadvisor.domain.fleet.platforms import NoticeAnswer, PlatformReport
 from nasadvisor.domain.fleet.questions import Question, told_by
 from nasadvisor.domain.fleet.schema_versions import SchemaVersions
+from nasadvisor.domain.health.scrub import ScrubStart
 from nasadvisor.domain.health.sweep import Answers, SelfTestStart, SweepReport
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -85,6 +86,7 @@ KEPT: Final[tuple[StoredForm[Any], ...]] = (
     StoredForm(Answers, keep_answers, largest_message=8 * MIB),  # of the disks that are asked at once
     StoredForm(SweepReport, store_sweep),
     StoredForm(SelfTestStart, store_self_test_start),
+    StoredForm(ScrubStart, store_newest),
     StoredForm(NoticeAnswer, store_notice_answer),
     StoredForm(Run, store_run, largest_document=quotas.LARGEST_RUN),
     StoredForm(UnreadableRun, store_unreadable_run),
@@ -100,6 +102,7 @@ ERRORS: Final[Mapping[Question, Callable[[str, str, Json], None]]] = {
     questions.MEASURE: store_measurement_error,
     questions.SMART_SWEEP: store_sweep_error,
     questions.START_SELF_TEST: store_self_test_error,
+    questions.START_SCRUB: store_no(ScrubStart),
     questions.NOTIFY: store_notice_error,
     questions.APPLY: store_run_error,
     questions.FINISH: store_run_error,

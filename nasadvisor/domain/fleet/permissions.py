@@ -21,7 +21,7 @@ LOOK: Final = "look"
 class Verbs(StrEnum):
     """What a console may ask beyond looking."""
 
-    MEASURE = "measure"  # measurements that write, and self-tests of disks
+    MEASURE = "measure"  # measurements that write, self-tests of disks, scrubs
     CHANGE = "change"  # apply a plan, finish a run, keep what is on trial
     UNDO = "undo"  # take a run back
 
@@ -48,8 +48,9 @@ def MayNotMeasure() -> Refused:  # noqa: N802
     return Refused(
         "console-may-not-measure",
         _(
-            "This host does not allow a console to run write benchmarks or disk self-tests (NASADVISOR_CONSOLE_MAY in "
-            "/etc/nasadvisor/environment there). Nothing was done. On the host, use `nasadvisor probe` to measure."
+            "This host does not allow a console to run write benchmarks, disk self-tests or scrubs "
+            "(NASADVISOR_CONSOLE_MAY in /etc/nasadvisor/environment there). Nothing was done. On the host, use "
+            "`nasadvisor probe` to measure."
         ),
     )
 

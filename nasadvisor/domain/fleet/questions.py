@@ -25,6 +25,7 @@ from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.permissions import Verbs
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
 from nasadvisor.domain.fleet.schema_versions import SchemaVersions
+from nasadvisor.domain.health.scrub import ScrubStart
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart, SweepReport
 from nasadvisor.domain.storage import names
 from nasadvisor.domain.storage.inventory import Inventory
@@ -164,6 +165,10 @@ START_SELF_TEST: Final = Question(
     "start_self_test", (DISK_KEY, SelfTest, ASKER), (SelfTestStart,), Asker.OPERATOR, _first, (Verbs.MEASURE,), CHANGE_S
 )
 
+START_SCRUB: Final = Question(
+    "start_scrub", (POOL_GUID, ASKER), (ScrubStart,), Asker.OPERATOR, _first, (Verbs.MEASURE,), CHANGE_S
+)
+
 # As long as the console waits for an answer (`deliver.LEASE`); then the message is handed over again.
 NOTIFY: Final = Question("notify", (Notice, MESSAGE_ID), (NoticeAnswer,), Asker.NOBODY, _last, wanted_s=10 * MINUTE_S)
 
@@ -197,6 +202,7 @@ QUESTIONS: Final = (
     MEASURE,
     SMART_SWEEP,
     START_SELF_TEST,
+    START_SCRUB,
     NOTIFY,
     APPLY,
     FINISH,

@@ -81,6 +81,7 @@ zpool labelclear PARTITION
 zpool offline POOL GUID
 zpool online POOL GUID
 zpool remove POOL GUID
+zpool scrub POOL
 """
 
 _HERE: Final = Path(__file__).parent

@@ -30,10 +30,11 @@ _running: Final = Lock()
 
 @dataclass(frozen=True)
 class HealthServices:
-    """Asking disks for their health, and making one test itself: `sweep` and `start_test` of one machine."""
+    """What one machine does for the health of its disks: asks them all, makes one test itself, scrubs a pool."""
 
     sweep: Callable[[HandOver], SweepReport | None]
     start_test: Callable[[str, SelfTest], None]
+    start_scrub: Callable[[str], None]
 
 
 def sweep(machine: Machine, hand_over: HandOver) -> SweepReport | None:

@@ -63,7 +63,10 @@ def simulated_health(inventory: Inventory, now: datetime) -> HealthServices:
     def start_test(disk_key: str, test: SelfTest) -> None:
         del disk_key, test
 
-    return HealthServices(sweep, start_test)
+    def start_scrub(pool_guid: str) -> None:
+        del pool_guid
+
+    return HealthServices(sweep, start_test, start_scrub)
 
 
 def simulated_answer(disk: Disk, at: datetime, days_ago: float = 0) -> DiskAnswer:

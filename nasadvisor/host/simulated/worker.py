@@ -19,7 +19,7 @@ from nasadvisor.domain.evidence.measuring.measurement import Measurement, Measur
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory, ScanProgress
 from nasadvisor.domain.units import HOUR_S
 from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.runs import RunHost
@@ -132,6 +132,16 @@ def watch_waiting() -> WaitingPrograms:
     return simulated_waiting(now().isoformat(timespec="seconds"))
 
 
+def start_scrub(guid: str) -> None:
+    """A scrub that has begun and does not go on."""
+    began = ScanProgress(now().isoformat(timespec="seconds"), 0, 1)
+    pools = (
+        replace(each, scan="scrub", last_scan=None, scan_progress=began) if each.guid == guid else each
+        for each in executor.state.pools
+    )
+    executor.state = replace(executor.state, pools=tuple(pools))
+
+
 class NotSimulated(HostError):  # noqa: N818 - named for what happened
     """Measurements by writing need a real machine."""
 
@@ -153,6 +163,7 @@ tasks = HostTasks(
     HealthServices(
         lambda hand_over: simulated_health(look(), now()).sweep(hand_over),
         lambda key, test: simulated_health(look(), now()).start_test(key, test),
+        start_scrub,
     ),
     watch_waiting,
     queue_to_console(config),

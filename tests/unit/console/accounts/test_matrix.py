@@ -37,7 +37,7 @@ RULES = {
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
         evidence-commits evidence-commits-start evidence-commits-stop
         evidence-metadata-count evidence-switching-start evidence-switching-stop sweep-now drive-self-test drive-rating
-        drive-forget alert-acknowledge alerts-acknowledge wizard wizard-start wizard-devices wizard-answer
+        pool-scrub drive-forget alert-acknowledge alerts-acknowledge wizard wizard-start wizard-devices wizard-answer
         cache-take-out log-take-out wizard-review run-undo run-finish run-keep forget-node
         first-hour-close""",
     Rule.ADMIN: "channels users tokens add-host audit audit-csv",

@@ -105,7 +105,9 @@ zpool add -o ashift=12 tank special {PARTITION}
 zpool add -o ashift=12 tank special mirror {PARTITION} {PARTITION}
 zpool remove tank -s
 zpool replace tank 1 {DISK}
-zpool scrub tank
+zpool scrub -e tank
+zpool scrub -s tank
+zpool scrub tank other
 zpool split tank other
 zpool status
 """.strip().splitlines()
@@ -120,6 +122,7 @@ zpool list -vHPpg tank
 zpool offline tank 18446744073709551615
 zpool online tank 1
 zpool remove tank 1
+zpool scrub 'my pool'
 """.strip().splitlines()
 
 

@@ -17,6 +17,7 @@ from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.fleet import questions as ask
 from nasadvisor.domain.fleet.permissions import NONE, Verbs, may_not
 from nasadvisor.domain.fleet.platforms import Platform, PlatformReport, Veto
+from nasadvisor.domain.health.scrub import ScrubStart
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart
 from nasadvisor.domain.statements import Finding, Refused, Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -29,7 +30,8 @@ from nasadvisor.host.errors import DiskUnknown, MachineUnreadable
 from nasadvisor.host.evidence.curve import PoolNotThere
 from nasadvisor.host.evidence.metadata import CountUnderWay
 from nasadvisor.host.evidence.trace_job import TraceJob
-from nasadvisor.host.health.sweep import HandOver, HealthServices
+from nasadvisor.host.health.scrub import ScrubRefused
+from nasadvisor.host.health.sweep import HandOver
 from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.stored.documents import from_document, to_document
@@ -392,7 +394,7 @@ class TestLooking:
             if key == "0x2":
                 raise DiskUnknown(key)
 
-        mine = replace(tasks, health=HealthServices(tasks.health.sweep, begin))
+        mine = replace(tasks, health=replace(tasks.health, start_test=begin))
         mine.answer(ask.START_SELF_TEST, "0x1", "long", "anna")
         mine.answer(ask.START_SELF_TEST, "0x2", "short", "anna")
         assert begun == [("0x1", SelfTest.LONG), ("0x2", SelfTest.SHORT)]
@@ -403,6 +405,22 @@ class TestLooking:
             SelfTestStart("nas", "0x1"),
         )
         assert (failed, key) == ("start_self_test error", "0x2")
+
+    def test_a_scrub_that_was_started_is_told_with_the_host_as_it_is_then(self, tasks: HostTasks, sent: Sent) -> None:
+        begun: list[str] = []
+        mine = replace(tasks, health=replace(tasks.health, start_scrub=begun.append))
+        mine.answer(ask.START_SCRUB, TANK, "anna")
+        assert begun == [TANK]
+        assert [name for name, _ in sent] == ["scrub-start", "platform-report", "inventory"]
+        assert from_document(ScrubStart, sent[0][1][1]) == ScrubStart("nas", TANK)
+
+    def test_a_scrub_that_was_refused_says_why_about_its_pool(self, tasks: HostTasks, sent: Sent) -> None:
+        def refused(_guid: str) -> None:
+            raise ScrubRefused("tank", "currently resilvering")
+
+        replace(tasks, health=replace(tasks.health, start_scrub=refused)).answer(ask.START_SCRUB, TANK, "anna")
+        [(failed, (_, guid, _statement))] = sent
+        assert (failed, guid) == ("start_scrub error", TANK)
 
 
 def busy(*_: object) -> None:

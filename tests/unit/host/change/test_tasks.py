@@ -95,7 +95,7 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "trace_curve", "stop_curve", "smart_sweep")
     commits = ("trace_commits", "stop_commits")
     switches = ("start_switching", "stop_switching", "report_switching")
-    verbs = (*looks, *commits, "count_blocks", "measure", "start_self_test", "notify", *runs, *switches)
+    verbs = (*looks, *commits, "count_blocks", "measure", "start_self_test", "start_scrub", "notify", *runs, *switches)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -150,12 +150,13 @@ def test_a_host_that_is_only_watched_changes_nothing_for_any_console(
     for question in (ask.UNDO, ask.FINISH, ask.KEEP):
         watched.answer(question, bench.plan().id, "eve")
     watched.answer(ask.START_SELF_TEST, before.disks[0].key, "short", "eve")
+    watched.answer(ask.START_SCRUB, TANK, "eve")
     watched.answer(ask.START_SWITCHING, to_document(SWITCH), "eve")
     watched.answer(ask.STOP_SWITCHING, TANK, "eve")
     assert list_runs(tasks.runs, tasks.look).runs == ()
     assert tasks.look() == before
     said = [arguments[-1] for _, arguments in sent if isinstance(arguments[-1], dict) and "code" in arguments[-1]]
-    assert [document["code"] for document in said] == ["watch-only"] * 7
+    assert [document["code"] for document in said] == ["watch-only"] * 8
     watched.read_inventory()
     assert sent[-1][0] == "inventory"
 
@@ -179,6 +180,7 @@ def test_a_host_refuses_the_verbs_of_a_group_that_it_does_not_allow_and_says_so_
         Verbs.MEASURE: [
             lambda: limited.answer(ask.MEASURE, order),
             lambda: limited.answer(ask.START_SELF_TEST, disk, "short", "eve"),
+            lambda: limited.answer(ask.START_SCRUB, TANK, "eve"),
         ],
     }
     asked[Verbs.CHANGE].insert(0, lambda: limited.answer(ask.APPLY, to_document(bench.plan()), 0, "eve"))
@@ -639,6 +641,7 @@ def right_arguments(bench: Bench) -> dict[str, list[Any]]:
         "measure": [to_document(MeasureOrder("0a1b2c3d", "1"))],
         "notify": [to_document(Notice(Level.WARNING, "A log wears out", "…")), "<1@nas>"],
         "start_self_test": ["0x1", "short", "anna"],
+        "start_scrub": ["1", "anna"],
         "report_run": run[:1],
         "trace_curve": ["1", 60],
         "trace_commits": ["1", 60],
