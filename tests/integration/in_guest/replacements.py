@@ -50,7 +50,7 @@ class Case:
 
     `typed` are the verbs that are typed of those that are printed; `held` the codes of what holds it back. `says` is
     what SMART says of the disk. `free` are the disks that nobody uses. `stays` is whether the device stays in the pool,
-    `ends` the state of the pool at the end.
+    `ends` the state of the pool at the end, `leaves` a device that `harm` itself has begun to replace.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Case:
     free: tuple[str, ...] = ("s1", "n1")
     stays: bool = False
     ends: str = "ONLINE"
+    leaves: str = ""
 
 
 MIRROR = "zpool create -o ashift=12 rack mirror Ff1 Ff2"
@@ -102,7 +103,8 @@ CASES = (
     Case("scrub runs, disk works", MIRROR, f"echo 1 > {SUSPEND} && zpool scrub rack", "f1", REPLACE,
          held=("replace-scrub",), says="media-errors"),
     Case("another resilver runs", "zpool create -o ashift=12 rack mirror Ff1 Ff2 mirror Ff3 Ff4",
-         f"echo 1 > {SUSPEND} && zpool replace rack Ff1 Fn2 && {FAIL}f3", "f3", REPLACE, held=("replace-busy",)),
+         f"echo 1 > {SUSPEND} && zpool replace rack Ff1 Fn2 && {FAIL}f3", "f3", REPLACE, held=("replace-busy",),
+         leaves="f1"),
     Case("old disk fails while it is replaced", RAIDZ, f"echo 1 > {SUSPEND} && zpool replace rack Ff1 Fn2 && {FAIL}f1",
          "f1", (), held=("replace-running",)),
     Case("sibling cannot be read", RAIDZ, "true", "f1", REPLACE, held=("replace-sibling",), says="reallocated-growing"),
@@ -205,7 +207,7 @@ def follow(case: Case) -> dict[str, object]:
         "typed": typed,
         "identity": found.member.identity,
         "healthy_named": healthy,
-        "others_left": sorted(set(before.values()) - {guid} - _guids(pool)),
+        "others_left": sorted(set(before.values()) - {guid, before.get(case.leaves)} - _guids(pool)),
         "is_there": guid in _guids(pool),
         "state": pool.state,
         "progress": moves.code if moves else "",
