@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.agent import python_in_guest
+from tests.integration.agent import Agent, python_in_guest
 from tests.integration.in_guest.replacements import CASES, Case
 from tests.lab.guest import Guest
 
@@ -57,3 +57,26 @@ def test_errors_of_a_device_are_cleared_by_the_command_that_is_named(quiet: Gues
     """Proves: two disks on one controller that returned wrong data are called a cable, and no other disk is named."""
     found = staged(quiet, "cable")
     assert (found["suspicion"], found["named"], found["after"]) == (["cable", "cable"], ["f1", "f2"], [])
+
+
+FILL = (
+    "dd if=/dev/urandom of=/rack/large bs=1M count=900 status=none; mkdir /rack/small && cd /rack/small && "
+    "for n in $(seq 2000); do head -c 20000 /dev/urandom > $n; done; zpool sync rack"
+)
+
+
+@pytest.mark.parametrize("kind", ["mirror", "raidz"])
+def test_a_new_disk_is_filled_in_the_time_that_was_said_within_half_of_it(agent: Agent, kind: str) -> None:
+    """Proves: with a scrub on record, what is said of the time holds within ± 50 % on disks of one machine."""
+    guest = agent.guest
+    disks = {name: disk.by_id for name, disk in guest.disks().items() if name in ("nvme0", "nvme1", "sata0", "sas0")}
+    sides, new = [disks[name] for name in ("nvme0", "nvme1", "sata0")][: 2 if kind == "mirror" else 3], disks["sas0"]
+    guest.run(f"zpool create -o ashift=12 rack {kind} {' '.join(sides)}", timeout=120)
+    guest.run(FILL, timeout=600)
+    guest.run("zpool scrub -w rack", timeout=600)
+    guid = guest.run(f"zpool get -H -o value guid rack {sides[0]}-part1").stdout.strip()
+    told = json.loads(guest.run(python_in_guest("time_replacement", "rack", guid, new), timeout=900).stdout)
+    print(
+        f"{kind}: said {told['low']:.0f} to {told['high']:.0f} s for {told['bytes']:,} bytes, took {told['took']:.0f} s"
+    )
+    assert told["low"] * 0.5 <= told["took"] <= told["high"] * 1.5
