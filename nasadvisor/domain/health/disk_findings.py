@@ -22,6 +22,8 @@ HOT_SSD_CELSIUS: Final = 70
 HOTTEST_DISK_CELSIUS: Final = 70
 """No hard disk is made for more. Some SAS disks trip only at 85: that is where they protect themselves."""
 
+ALL_SPARE: Final = 100
+
 CRITICAL_WARNINGS: Final = {
     "spare-below-threshold": _(
         "The spare blocks of the disk {disk} are below the threshold. Replace it as soon as possible."
@@ -35,6 +37,15 @@ CRITICAL_WARNINGS: Final = {
     ),
 }
 """Bits of the NVMe critical warning, by the names that `smart.reading` gives them."""
+
+OTHER_WARNINGS: Final = {
+    "enclosure-degraded": _("its enclosure is degraded"),
+    "humidity-out-of-range": _("the air around it is too humid or too dry"),
+    "firmware-not-trusted": _("the signature of its firmware is in doubt"),
+    "power-loss-expected": _("its power may fail soon"),
+    "vendor-warning": _("a code that only its vendor can explain"),
+}
+"""What a SAS disk warns of beside its own health, by the names that `smart.reading` gives them."""
 
 FEW_REALLOCATED: Final = 4
 """[policy] Of disks with fewer than 4 replaced sectors about 3 of 100 fail within a year, from 4 on 8 and more
@@ -108,6 +119,16 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
                 Level.CRITICAL,
                 _("This is one of the critical warnings defined by the NVMe standard."),
             )
+    yield from _spare(disk, reading)
+    for code, what in OTHER_WARNINGS.items():
+        if code in reading.warnings:
+            yield Finding(
+                "disk-warns",
+                _("The disk {disk} does not report a failure, but warns: {what}."),
+                {"disk": disk.label, "what": Statement(code, what)},
+                Level.WARNING,
+                _("SAS disks also report problems around them, which do not call for a replacement."),
+            )
     if "prefail-below-threshold" in reading.exit_bits and reading.passed is not False:
         yield Finding(
             "disk-prefail",
@@ -129,6 +150,24 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
             ),
             measure=reading.self_tests.failed,
         )
+
+
+def _spare(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
+    """Some SSDs show figures below their own threshold and do not warn of it. Above 100 % a threshold means nothing."""
+    spare, threshold = reading.spare_percent, reading.spare_threshold_percent
+    is_told = "spare-below-threshold" in reading.warnings
+    if is_told or spare is None or threshold is None or not spare < threshold <= ALL_SPARE:
+        return
+    yield Finding(
+        "disk-spare-below-threshold",
+        _(
+            "The disk {disk} has only {spare} % of its spare blocks left, which is below its own threshold of "
+            "{threshold} %. Have a replacement ready."
+        ),
+        {"disk": disk.label, "spare": str(spare), "threshold": str(threshold)},
+        Level.WARNING,
+        _("The disk itself does not warn of it. Without spare blocks it becomes read-only or fails."),
+    )
 
 
 def _power_loss(disk: Subject, reading: SmartReading) -> Iterator[Finding]:

@@ -17,6 +17,9 @@ WORD: Final = 0xFFFF
 MOST_EVENTS: Final = 2**32 - 1
 """No disk replaces or misses so many sectors: a larger value holds several counts, of which the lowest word is ours."""
 
+BELOW_ZERO: Final = tuple(range(2**bits - WORD, 2**bits) for bits in (32, 48))
+"""Counts that went below zero, in numbers of these lengths. Some disks start so, as with -1 (smartmontools#116)."""
+
 MOST_HOURS: Final = 0xFFFFFF
 """Of power-on time; more is bogus, as smartctl has it too (`set_json_globals_from_smart_attrib()`)."""
 
@@ -59,6 +62,7 @@ and 0 an hour later (smartmontools ticket 1227)."""
 UNCORRECTABLE: Final = CountName(
     frozenset(
         {
+            "Lifetime_UECC_Ct",
             "Offline_Scan_UNC_SectCt",
             "Offline_UErr_Media_Scan",
             "Offline_Uncorrectable",
@@ -68,7 +72,10 @@ UNCORRECTABLE: Final = CountName(
             "Total_Offl_Uncorrectabl",
             "Total_Pending_Sectors",  # `-v 197,increasing`: it never falls, so it says nothing of this moment
             "Total_Unc_Read_Failures",
+            "UECC_Ct",
+            "UECC_Sector_Count",
             "Uncor_Read_Error_Ct",
+            "Uncorrectable_ECC_Cnt",
             "Uncorrectable_ECC_Ct",
             "Uncorrectable_Err_Ct",
             "Uncorrectable_Error_Cnt",
@@ -140,6 +147,6 @@ def first_number(raw: int | None, shown: str) -> int | None:
 def events(raw: int | None, shown: str) -> int | None:
     """How often something happened to a disk, or to how many of its sectors; None where nobody can tell."""
     number = first_number(raw, shown)
-    if number is None or number < 0:
+    if number is None or number < 0 or any(number in each for each in BELOW_ZERO):
         return None
     return number if number <= MOST_EVENTS else number & WORD

@@ -9,7 +9,6 @@ from typing import Final
 
 from nasadvisor.domain.health.smart.conflicts import conflicts
 from nasadvisor.domain.health.smart.counts import (
-    MOST_EVENTS,
     MOST_HOURS,
     PENDING,
     POWER_ON,
@@ -17,6 +16,7 @@ from nasadvisor.domain.health.smart.counts import (
     TEMPERATURE,
     UNCORRECTABLE,
     CountName,
+    events,
     first_number,
     meaning,
 )
@@ -75,14 +75,37 @@ WARNINGS: Final = (
 NO_FAILURE: Final = 1 << 1 | 1 << 4
 """Bits that say nothing of whether the SSD keeps what it holds: its temperature, and its power-loss protection."""
 
+WARNS: Final = 0x0B
+PREDICTS_FAILURE: Final = 0x5D
+"""ASC of an informational exception of a SAS disk."""
+
+FIRST_OF_VENDORS: Final = 0x80
+"""ASCQ of which only the vendor knows what they say, as "slow response" of Oracle's disks (smartmontools#326)."""
+
+SCSI_WARNINGS: Final = {
+    **dict.fromkeys(((WARNS, each) for each in (0x01, *range(0x0A, 0x0E))), TEMPERATURE_WARNING),
+    **dict.fromkeys(((WARNS, each) for each in (0x06, 0x07)), "volatile-memory-backup-failed"),
+    **dict.fromkeys(((WARNS, each) for each in range(0x0E, 0x12)), "humidity-out-of-range"),
+    **dict.fromkeys(((WARNS, each) for each in (0x12, 0x13)), "firmware-not-trusted"),
+    **dict.fromkeys(((WARNS, each) for each in range(FIRST_OF_VENDORS, 0x100)), "vendor-warning"),
+    (WARNS, 0x02): "enclosure-degraded",
+    (WARNS, 0x08): "power-loss-expected",
+}
+"""Informational exceptions that are no failure of the disk, with the warning that they are (SPC-6, "ASC and ASCQ";
+scsiGetIEString() in smartmontools). smartctl calls a disk failing whatever it says."""
+
+NO_WARNINGS: Final = frozenset({(WARNS, 0x09), (PREDICTS_FAILURE, 0xFF)})
+"""… and those that say nothing: that a statistic is to be read, and a failure that is predicted for a test."""
+
 ZERO_CELSIUS_K: Final = 273
 
+PREFAIL: Final = 1 << 4
 EXIT_BITS: Final = (
     (1 << 0, "command-line"),
     (1 << 1, "not-opened"),
     (1 << 2, "command-failed"),
     (1 << 3, "failing"),
-    (1 << 4, "prefail-below-threshold"),
+    (PREFAIL, "prefail-below-threshold"),
     (1 << 5, "was-below-threshold"),
     (1 << 6, "error-log-has-errors"),
     (1 << 7, "self-test-log-has-errors"),
@@ -185,7 +208,7 @@ def decode(document: object) -> SmartReading:
         temperature_celsius=_temperature(report),
         temperature_limit_celsius=report.temperature_limit_celsius or limit_celsius(report.statistics.get(LIMIT)),
         warnings=_warnings(report),
-        exit_bits=tuple(_named_bits(EXIT_BITS, report.exit_status)),
+        exit_bits=_exit_bits(report),
         self_tests=SelfTests(len(results), still_failed(report.self_tests), next(iter(results), None)),
         power_loss=tuple(power_loss_evidence(report)),
         findings=conflicts(report, indicators, counters),
@@ -202,13 +225,20 @@ def _passed(report: SmartReport) -> bool | None:
     if report.passed is not False:
         return report.passed
     bits = report.nvme.critical_warning if report.nvme else None
-    return report.is_warm_only or (bool(bits) and not (bits or 0) & ~NO_FAILURE)
+    is_no_failure = report.scsi_exception in SCSI_WARNINGS or report.scsi_exception in NO_WARNINGS
+    return is_no_failure or (bool(bits) and not (bits or 0) & ~NO_FAILURE)
 
 
 def _warnings(report: SmartReport) -> tuple[str, ...]:
-    if report.is_warm_only:
-        return (TEMPERATURE_WARNING,)
+    if report.scsi_exception in SCSI_WARNINGS:
+        return (SCSI_WARNINGS[report.scsi_exception],)
     return tuple(_named_bits(WARNINGS, report.nvme.critical_warning if report.nvme else None))
+
+
+def _exit_bits(report: SmartReport) -> tuple[str, ...]:
+    """Those of smartctl, and bit 4 where its table says the same."""
+    has_failed = any(attribute.has_failed_now for attribute in report.attributes)
+    return tuple(_named_bits(EXIT_BITS, (report.exit_status or 0) | (PREFAIL if has_failed else 0)))
 
 
 def _solid_state(report: SmartReport) -> bool | None:
@@ -236,15 +266,15 @@ def _media_errors(report: SmartReport) -> int | None:
     if report.scsi:
         return report.scsi.uncorrected_errors
     reported = report.statistics.get(ALL_TIME_ERRORS)
-    known = [reported] if reported is not None and reported <= MOST_EVENTS else []
-    return max((*known, *_all_counted(report, UNCORRECTABLE)), default=None)
+    known = [events(reported, "")] if reported is not None else []
+    return max((each for each in (*known, *_all_counted(report, UNCORRECTABLE)) if each is not None), default=None)
 
 
 def _pending(report: SmartReport) -> int | None:
-    """Sectors that cannot be read now."""
+    """Sectors that cannot be read now. The log of a SATA disk may be empty beside an attribute that counts some."""
     if report.scsi:
         return report.scsi.pending_defects
-    return report.pending_defects if report.pending_defects is not None else _counted(report, PENDING)
+    return max((each for each in (report.pending_defects, _counted(report, PENDING)) if each is not None), default=None)
 
 
 def _unsafe_shutdowns(report: SmartReport) -> int | None:

@@ -28,9 +28,6 @@ SHORT_ELEMENT: Final = 4
 """Bytes of an element: 8 in the format that smartctl asks for, 4 where a disk answers in short blocks."""
 
 
-TOO_HOT: Final = (0x0B, 0x01)
-"""ASC and ASCQ "warning: specified temperature exceeded" of an informational exception (SPC-4)."""
-
 LOWEST_LIMIT_CELSIUS: Final = 40
 HIGHEST_LIMIT_CELSIUS: Final = 110
 
@@ -49,7 +46,8 @@ class Attribute:
     """One row of the ATA attribute table.
 
     `value` is the vendor's normalised number, usually counting down from 100; `raw` a counter in the vendor's unit,
-    which may hold several counts in one, and `shown` how smartctl parts them.
+    which may hold several counts in one, and `shown` how smartctl parts them. `has_failed_now` is whether the vendor
+    says by it that the disk is about to fail: of a pre-failure attribute that is at its threshold.
     """
 
     number: int
@@ -57,6 +55,7 @@ class Attribute:
     value: int | None
     raw: int | None
     shown: str = ""
+    has_failed_now: bool = False
 
     @property
     def title(self) -> str:
@@ -115,8 +114,8 @@ class SmartReport:
     rotation_rate: int | None
     hours: int | None
     passed: bool | None
-    is_warm_only: bool
-    """Whether a SAS disk that did not pass says nothing but that it is too hot."""
+    scsi_exception: tuple[int, int] | None
+    """Why a SAS disk did not pass: ASC and ASCQ of its informational exception (SPC-6, annex "ASC and ASCQ")."""
     temperature_celsius: int | None
     temperature_limit_celsius: int | None
     """The warmest that the disk itself is made for, as far as smartctl tells."""
@@ -161,9 +160,8 @@ def read_report(document: object) -> SmartReport:
         rotation_rate=whole(at(document, "rotation_rate")),
         hours=whole(at(document, "power_on_time", "hours")),
         passed=flag(at(document, "smart_status", "passed")),
-        is_warm_only=(at(document, "smart_status", "scsi", "asc"), at(document, "smart_status", "scsi", "ascq"))
-        == TOO_HOT,
-        temperature_celsius=whole(at(document, "temperature", "current"), COLDEST_CELSIUS, HOTTEST_CELSIUS),
+        scsi_exception=_scsi_exception(document),
+        temperature_celsius=_temperature_now(document),
         temperature_limit_celsius=_temperature_limit(document),
         exit_status=whole(at(document, "smartctl", "exit_status"), 0, 255),
         attributes=tuple(_attributes(at(document, "ata_smart_attributes", "table"))),
@@ -197,6 +195,20 @@ def _first_whole(*values: object) -> int | None:
     return next((found for found in map(whole, values) if found is not None), None)
 
 
+def _scsi_exception(document: object) -> tuple[int, int] | None:
+    asc, ascq = (whole(at(document, "smart_status", "scsi", key), 0, 255) for key in ("asc", "ascq"))
+    return None if asc is None or ascq is None else (asc, ascq)
+
+
+def _temperature_now(document: object) -> int | None:
+    """Some SAS disks tell it in their environmental reports alone (smartctl 7.4 and later)."""
+    told = (
+        at(document, "temperature", "current"),
+        at(document, "scsi_environmental_reports", "temperature_1", "current"),
+    )
+    return next((now for each in told if (now := whole(each, COLDEST_CELSIUS, HOTTEST_CELSIUS)) is not None), None)
+
+
 def _temperature_limit(document: object) -> int | None:
     """Of an NVMe SSD its warning threshold, of a SATA disk its highest temperature of operation by SCT or its device
     statistics, of a SAS disk its trip temperature; nothing that no disk can mean."""
@@ -220,7 +232,8 @@ def _attributes(table: object) -> Iterator[Attribute]:
         number = whole(row.get("id"), 1, 255)
         if number is not None:
             raw, shown = whole(at(row, "raw", "value")), text(at(row, "raw", "string"))
-            yield Attribute(number, text(row.get("name")), whole(row.get("value"), 0, 255), raw, shown)
+            failed = flag(at(row, "flags", "prefailure")) is True and row.get("when_failed") == "now"
+            yield Attribute(number, text(row.get("name")), whole(row.get("value"), 0, 255), raw, shown, failed)
 
 
 def _statistics(pages: object) -> Iterator[tuple[tuple[int, int], int]]:

@@ -88,6 +88,26 @@ def test_every_finding_of_a_disk_says_what_it_means_and_the_gravest_come_first()
     assert [each.code for each in hinted] == ["disk-spare-below-threshold", "disk-prefail"]
 
 
+@pytest.mark.parametrize(
+    ("spare", "threshold", "is_told"),
+    [(5, 10, True), (0, 10, True), (10, 10, False), (100, 10, False), (0, 0, False), (99, 100, True), (64, 255, False)],
+)
+def test_spare_blocks_below_the_disks_own_threshold_are_told_though_it_does_not_warn(
+    spare: int, threshold: int, *, is_told: bool
+) -> None:
+    figures: dict[str, Any] = {"spare_percent": spare, "spare_threshold_percent": threshold}
+    codes = [(each.code, each.level) for each in found(**figures)]
+    assert codes == ([("disk-spare-below-threshold", Level.WARNING)] if is_told else [])
+    warned = found(**figures, warnings=("spare-below-threshold",))
+    assert [each.level for each in warned] == [Level.CRITICAL]
+
+
+def test_what_a_sas_disk_warns_of_beside_itself_is_told_in_words() -> None:
+    (finding,) = found(warnings=("enclosure-degraded",))
+    assert (finding.code, finding.level) == ("disk-warns", Level.WARNING)
+    assert "its enclosure is degraded" in str(finding)
+
+
 def test_what_reading_it_found_is_told_under_the_name_of_the_disk_at_the_end() -> None:
     odd = Finding("odd-figures", "The disk {disk} counts {count}.", {"disk": "", "count": "3"})
     first, last = found(findings=(odd,), temperature_celsius=99)

@@ -46,7 +46,10 @@ def test_the_number_that_a_person_reads_first_is_the_count(raw: int | None, show
 @pytest.mark.parametrize(
     ("raw", "count"),
     [
-        (2**32 - 1, 2**32 - 1),
+        (2**31, 2**31),
+        (2**32 - 1, None),  # -1 of Hitachi's disks, and other counts below zero
+        (2**32 - 12, None),
+        (2**48 - 1, None),
         (2000 << 32, 0),
         (2 << 32 | 2 << 16 | 2, 2),
         (-3, None),
@@ -70,6 +73,10 @@ def test_more_events_than_there_can_be_are_several_counts_in_one(raw: int | None
         (187, "Uncorrectable_Error_Cnt", "media_errors"),
         (198, "Offline_Uncorrectable", "media_errors"),
         (198, "Uncor_Read_Error_Ct", "media_errors"),
+        (1, "UECC_Ct", "media_errors"),
+        (1, "Uncorrectable_ECC_Cnt", "media_errors"),
+        (13, "Lifetime_UECC_Ct", "media_errors"),
+        (160, "UECC_Sector_Count", "media_errors"),
         (195, "Uncorrectable_Error_Cnt", "media_errors"),
         (197, "Total_Pending_Sectors", "media_errors"),
     ],
@@ -139,3 +146,23 @@ def test_a_sensor_that_is_not_there_measures_nothing(told: int) -> None:
     assert decode(disk() | {"temperature": {"current": told}}).temperature_celsius is None
     beside = disk(row(190, "Airflow_Temperature_Cel", 35)) | {"temperature": {"current": told}}
     assert decode(beside).temperature_celsius == 35
+
+
+def test_a_count_below_zero_is_none() -> None:
+    minus_one = disk(row(197, "Current_Pending_Sector", 2**32 - 1), row(187, "Reported_Uncorrect", 2**48 - 1))
+    statistic = {"offset": 8, "value": 2**32 - 1, "flags": {"valid": True}}
+    document = minus_one | {"ata_device_statistics": {"pages": [{"number": 4, "table": [statistic]}]}}
+    assert (decode(document).pending, decode(document).media_errors) == (None, None)
+
+
+@pytest.mark.parametrize(("log", "attribute", "pending"), [(0, 16, 16), (5, 0, 5), (None, 7, 7), (0, 0, 0)])
+def test_what_a_sata_disk_cannot_read_is_the_most_that_it_tells(log: int | None, attribute: int, pending: int) -> None:
+    document = disk(row(197, "Current_Pending_Sector", attribute)) | {"ata_pending_defects_log": {"count": log}}
+    assert decode(document).pending == pending
+
+
+def test_a_pre_failure_attribute_at_its_threshold_is_told_whatever_the_exit_status_is() -> None:
+    failed = {**row(5, "Reallocated_Sector_Ct", 560), "thresh": 140, "when_failed": "now"}
+    assert "prefail-below-threshold" in decode(disk({**failed, "flags": {"prefailure": True}})).exit_bits
+    assert decode(disk({**failed, "flags": {"prefailure": False}})).exit_bits == ()
+    assert decode(disk({**failed, "flags": {"prefailure": True}, "when_failed": "past"})).exit_bits == ()

@@ -113,11 +113,31 @@ def test_each_bit_of_the_nvme_warning_says_what_it_says_and_no_more(bits: int, e
     ("asc", "ascq", "expected"),
     [
         (0x0B, 0x01, {"too-hot": Level.WARNING}),
+        (0x0B, 0x0A, {"too-hot": Level.WARNING}),  # above its critical limit, below it, above and below that of work
+        (0x0B, 0x0B, {"too-hot": Level.WARNING}),
+        (0x0B, 0x0C, {"too-hot": Level.WARNING}),
+        (0x0B, 0x0D, {"too-hot": Level.WARNING}),
+        (0x0B, 0x06, {"power-loss-protection-failed": Level.WARNING}),
+        (0x0B, 0x07, {"power-loss-protection-failed": Level.WARNING}),
+        (0x0B, 0x02, {"disk-warns": Level.WARNING}),
+        (0x0B, 0x08, {"disk-warns": Level.WARNING}),
+        (0x0B, 0x0E, {"disk-warns": Level.WARNING}),
+        (0x0B, 0x11, {"disk-warns": Level.WARNING}),
+        (0x0B, 0x12, {"disk-warns": Level.WARNING}),
+        (0x0B, 0x96, {"disk-warns": Level.WARNING}),  # "slow response" of Oracle's disks (smartmontools#326)
+        (0x0B, 0x09, {}),
+        (0x5D, 0xFF, {}),  # "failure prediction (false)": a test
+        (0x0B, 0x00, {"disk-failing": Level.CRITICAL}),
         (0x0B, 0x03, {"disk-failing": Level.CRITICAL}),
+        (0x0B, 0x05, {"disk-failing": Level.CRITICAL}),
+        (0x0B, 0x14, {"disk-failing": Level.CRITICAL}),
+        (0x5D, 0x00, {"disk-failing": Level.CRITICAL}),
         (0x5D, 0x10, {"disk-failing": Level.CRITICAL}),
+        (0x5D, 0x1D, {"disk-failing": Level.CRITICAL}),
+        (0x5D, 0x73, {"disk-failing": Level.CRITICAL}),
     ],
 )
-def test_a_sas_disk_that_warns_of_its_temperature_alone_is_not_failing(
+def test_a_sas_disk_that_warns_of_what_is_no_failure_of_it_is_not_failing(
     asc: int, ascq: int, expected: dict[str, Level]
 ) -> None:
     status = {"passed": False, "scsi": {"asc": asc, "ascq": ascq, "ie_string": "x"}}
@@ -127,3 +147,10 @@ def test_a_sas_disk_that_warns_of_its_temperature_alone_is_not_failing(
 
 def test_a_sata_disk_that_fails_is_failing_however_warm_it_is() -> None:
     assert told(decode(at(40, sata() | {"smart_status": {"passed": False}}))) == {"disk-failing": Level.CRITICAL}
+
+
+def test_a_sas_disk_may_tell_its_temperature_in_its_environmental_reports_alone() -> None:
+    hot = sas() | HARD_DISK | {"scsi_environmental_reports": {"temperature_1": {"parameter_code": 0, "current": 61}}}
+    assert decode(hot).temperature_celsius == 61
+    assert told(decode(hot))["too-hot"] is Level.WARNING
+    assert decode(at(38, hot)).temperature_celsius == 38
