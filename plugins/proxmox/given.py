@@ -24,6 +24,9 @@ _RULE: Final = re.compile(r"(?P<letter>[abc])\s+(?P<major>\d+|\*):(?P<minor>\d+|
 _KINDS: Final = {"a": ("block", "char"), "b": ("block",), "c": ("char",)}
 _ANY: Final = "*:*"
 
+_LUN: Final = re.compile(r"[^:/]+:\d+\.\d+\.\d+\.(\S+)")
+"""A LUN of a storage on iSCSI: host, channel, target, and its name in /dev/disk/by-id (pve-storage, ISCSIPlugin.pm)."""
+
 _USB_PORT: Final = re.compile(r"(\d+)-(\d+(?:\.\d+)*)")
 _USB_IDS: Final = re.compile(r"(?:0x)?([0-9a-f]{4}):(?:0x)?([0-9a-f]{4})", re.IGNORECASE)
 
@@ -57,7 +60,8 @@ def keys_for_any(guest: GuestConfig) -> tuple[str, ...]:
 def _is_for_any(key: str, value: str) -> bool:
     rules = any(rule.numbers == _ANY for rule in _allowed(key, value))
     volume = volume_of(CONTAINER, key, value)
-    return rules or (volume.startswith("/") and volume.rstrip("/") in ("", "/dev"))
+    is_all_of_dev = key == "lxc.mount.entry" and value.split()[2:3] == ["devtmpfs"]
+    return rules or is_all_of_dev or (volume.startswith("/") and volume.rstrip("/") in ("", "/dev"))
 
 
 def keys_that_hide(guest: GuestConfig) -> tuple[str, ...]:
@@ -92,7 +96,14 @@ def _devices(kind: GuestKind, key: str, value: str, mappings: Mappings) -> Itera
         fields = properties_of(value, "host")
         named = [each.get("path") or each.get("id", "") for each in mappings.usb.get(fields.get("mapping", ""), ())]
         yield from filter(None, map(_usb_device, (fields.get("host", ""), *named)))
-    elif (path := volume_of(kind, key, value)).startswith("/"):
+    else:
+        yield from _of_disk(volume_of(kind, key, value))
+
+
+def _of_disk(volume: str) -> Iterator[Device]:
+    lun = _LUN.fullmatch(volume)
+    path = f"/dev/disk/by-id/{lun[1]}" if lun else volume
+    if path.startswith("/"):
         yield DevicePath(path)
 
 

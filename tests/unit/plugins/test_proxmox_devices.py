@@ -80,6 +80,7 @@ def test_an_ssd_that_was_handed_to_a_container_is_vetoed(node: ProxmoxHost, line
         "efidisk0: file={ssd},efitype=4m",
         "tpmstate0: {ssd},size=4M",
         "scsi5: iothread=1,{ssd}",
+        "scsi6: san:0.0.1.{name},size=500G",  # a LUN of a storage on iSCSI
         "args: -hdb {ssd}",
         "args: -cdrom /dev/nvme0n1",
         "args: -drive file=host_device:/dev/nvme0n1,if=none,id=d -device nvme,drive=d,serial=1",
@@ -90,7 +91,7 @@ def test_an_ssd_that_was_handed_to_a_container_is_vetoed(node: ProxmoxHost, line
 )
 def test_an_ssd_that_was_handed_to_a_virtual_machine_by_other_means_is_vetoed(node: ProxmoxHost, line: str) -> None:
     link(node)
-    append(node, line.format(ssd=ssd_path()), "qemu-server/102")
+    append(node, line.format(ssd=ssd_path(), name=ssd_path().rpartition("/")[2]), "qemu-server/102")
     (veto,) = node.vetoes(FakeRunner(), home_server())
     assert veto.scope == NVME1
     assert "VM 102" in str(veto.reason)
@@ -396,6 +397,7 @@ def test_a_guest_that_may_be_given_more_than_can_be_seen_is_named(
         "lxc.cgroup2.devices.allow: c *:* rw",
         "lxc.cgroup.devices.allow = a",
         "lxc.mount.entry: /dev host-dev none rbind,create=dir",
+        "lxc.mount.entry: udev host-dev devtmpfs ro,create=dir",
         "mp3: /dev/,mp=/host-dev",
     ],
 )
