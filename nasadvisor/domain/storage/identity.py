@@ -11,8 +11,9 @@ from typing import Final
 _SHORTEST_PART: Final = 6
 """[policy] So many characters of a serial are no chance: bridges cut serials off, or put something before them."""
 
-_MADE_UP: Final = re.compile(r"0x.?0+|0x50{6}.{9}|eui\.0{6}.{10}|(?:eui|uuid)\.[0-]+")
-"""Zeros everywhere, or where the vendor's number must stand: in NAA 5 (SPC-4, 7.8.6.6) and in an EUI-64."""
+_MADE_UP: Final = re.compile(r"0x.?0+|0x50{6}.{9}|eui\.0{6}.{10}|(?:eui|uuid)\.[0-]+|(?:0x|eui\.|uuid\.)[f-]+")
+"""Zeros everywhere, or where the vendor's number must stand: in NAA 5 (SPC-4, 7.8.6.6) and in an EUI-64. Or flash that
+nobody wrote, which reads as ones."""
 
 
 @dataclass(frozen=True)

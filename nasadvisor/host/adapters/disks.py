@@ -42,7 +42,8 @@ _VIRTUAL: Final = "/devices/virtual/block/"
 # Flash without a controller, as of a BIOS or a small board: mtdblock and its kin (drivers/mtd), ubiblock.
 _RAW_FLASH: Final = ("/mtd/mtd", "/devices/virtual/ubi/")
 _NO_DISKS: Final = ("sr", "fd", "rbd", "mtdblock", "ubiblock")
-_NO_DISK_ENDS: Final = ("boot0", "boot1", "rpmb")  # of mmcblk
+# Areas of an eMMC chip beside the one that is its disk (mmc_alloc_partitions() in drivers/mmc/core).
+_EMMC_AREA: Final = re.compile(r"mmcblk\d+(?:boot\d|gp\d|rpmb)")
 
 _SERIALS: Final = ("ID_SCSI_SERIAL", "SCSI_IDENT_SERIAL", "ID_SERIAL_SHORT")
 # Where these say nothing, ID_SERIAL is made of the model alone (ata_id, usb_id and scsi_id of udev).
@@ -153,7 +154,7 @@ def is_disk(device: BlockDevice) -> bool:
         device.disk
         or any(part in device.sys_path for part in (_VIRTUAL, *_RAW_FLASH))
         or device.name.startswith(_NO_DISKS)
-        or device.name.endswith(_NO_DISK_ENDS)
+        or _EMMC_AREA.fullmatch(device.name)
         or device.get("ID_CDROM")
         or not (device.size_bytes or device.unread or not device.removable)
     )

@@ -43,8 +43,19 @@ DEVICE_TYPES: Final[Mapping[Bus, tuple[str, ...]]] = {
 HIDDEN: Final = ("please try adding '-d", "lacks SMART capability", "Unknown USB bridge")
 """Words with which smartctl says that a controller or bridge hides the disk, or that it has no SMART."""
 
+HEALTH_KEYS: Final = frozenset(
+    {
+        *("smart_status", "temperature", "power_on_time", "ata_smart_data", "ata_device_statistics"),
+        *("scsi_error_counter_log", "scsi_grown_defect_list", "scsi_percentage_used_endurance_indicator"),
+    }
+)
+"""What an answer has at least one of if it tells anything about how a disk is."""
+
 VIRTUAL: Final = Statement("virtual-disk", _("A virtual disk has no health data of its own."))
 CARD: Final = Statement("card", _("smartctl cannot query eMMC chips or SD cards."))
+NO_HEALTH: Final = Statement(
+    "no-health", _("What answers has no health data: a RAID volume, or a bridge that passes nothing on.")
+)
 UNREADABLE: Final = Statement("smartctl-unreadable", _("smartctl gave no readable answer."))
 NAMELESS: Final = Statement("nameless", _("It has no persistent name."))
 
@@ -140,7 +151,17 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
             Statement("smartctl-said", _("smartctl reported “{answer}”."), {"answer": said}) if said else UNREADABLE
         )
         return Reply(outcome, output.code or int(ExitBit.COMMAND_FAILED), device_type, problem)
+    if _has_no_health(answer):
+        return Reply(SweepOutcome.UNSUPPORTED, output.code, device_type, NO_HEALTH)
     return Reply(SweepOutcome.READ, output.code, device_type, text=output.stdout)
+
+
+def _has_no_health(answer: Mapping[str, Any]) -> bool:
+    """Whether smartctl says so, as of the volumes of a RAID controller. A disk that cannot predict its failure may
+    still count errors."""
+    support = answer.get("smart_support")
+    is_denied = isinstance(support, dict) and support.get("available") is False
+    return is_denied and not HEALTH_KEYS & answer.keys()
 
 
 def _type_option(device_type: str) -> tuple[str, ...]:

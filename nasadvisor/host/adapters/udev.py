@@ -44,7 +44,7 @@ class BlockDevice:
     could.
 
     `namespace` is the number of an NVMe namespace, `transports` are those of its controllers ("pcie", "tcp"). `zoned`
-    is the kernel's word for the kind of zones of a disk that has any, else "".
+    is the kernel's word for the kind of zones of a disk that cannot be written anywhere because of them, else "".
     """
 
     name: str
@@ -136,7 +136,7 @@ def _read_device(device: Any) -> BlockDevice:
         name=device.sys_name,
         sys_path=device.sys_path,
         number=f"{os.major(number)}:{os.minor(number)}",
-        disk=device.sys_path.rpartition("/")[0].rpartition("/")[2] if device.device_type == "partition" else "",
+        disk=_disk_above(device.sys_path) if device.device_type == "partition" else "",
     )
     try:
         told = device.properties
@@ -148,13 +148,20 @@ def _read_device(device: Any) -> BlockDevice:
     return found if device.is_initialized else replace(found, unread=NOT_EXAMINED)
 
 
+def _disk_above(sys_path: str) -> str:
+    """The name of the disk that a partition is on, as udev has it: sysfs writes a slash in a name as "!"."""
+    return sys_path.rpartition("/")[0].rpartition("/")[2].replace("!", "/")
+
+
 def _with_sysfs(device: BlockDevice, attributes: Any) -> BlockDevice:
     """Documentation/ABI/stable/sysfs-block of the kernel. What belongs to the disk is not asked of its partitions."""
     found = replace(
         device,
         size_bytes=attributes.asint("size") * SECTOR_BYTES,
         read_only=attributes.asint("ro") == 1,
-        holders=tuple(sorted(os.listdir(f"{device.sys_path}/holders"))),  # noqa: PTH208 - much quicker, for each disk
+        holders=tuple(
+            sorted(name.replace("!", "/") for name in os.listdir(f"{device.sys_path}/holders"))  # noqa: PTH208 - quicker
+        ),
     )
     if device.disk:
         return replace(
@@ -171,10 +178,16 @@ def _with_sysfs(device: BlockDevice, attributes: Any) -> BlockDevice:
         physical_sector_bytes=attributes.asint("queue/physical_block_size"),
         rotational=attributes.asint("queue/rotational") == 1,
         removable=attributes.asint("removable") == 1,
-        zoned=_text(attributes, "queue/zoned").removeprefix("none"),
+        zoned=_zones(_text(attributes, "queue/zoned")),
         namespace=_text(attributes, "nsid"),
         transports=_transports(Path(device.sys_path).parent) if device.name.startswith("nvme") else (),
     )
+
+
+def _zones(told: str) -> str:
+    """A host-aware disk takes writes anywhere, and the kernel takes it for a usual one once it has a partition
+    (disk_set_zoned() until Linux 6.7, which was the last to show it as zoned at all)."""
+    return "" if told in ("none", "host-aware") else told
 
 
 def _transports(controller: Path) -> tuple[str, ...]:

@@ -73,6 +73,24 @@ def test_a_disk_behind_a_raid_controller_hides_itself() -> None:
     assert ask(runner, disk(Bus.SAS)).outcome is SweepOutcome.UNSUPPORTED
 
 
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [
+        ({}, SweepOutcome.UNSUPPORTED),
+        ({"scsi_grown_defect_list": 0}, SweepOutcome.READ),  # it cannot predict a failure, but counts
+        ({"temperature": {"current": 31}}, SweepOutcome.READ),
+    ],
+)
+def test_a_raid_volume_answers_and_has_no_health(told: dict[str, object], outcome: SweepOutcome) -> None:
+    volume = {"smartctl": {"exit_status": 4}, "scsi_vendor": "DELL", "smart_support": {"available": False}}
+    runner = FakeRunner({call(Bus.SAS, "scsi"): Output(json.dumps(volume | told), "", 4, 0.1)} | volume_as_auto())
+    assert ask(runner, disk(Bus.SAS)).outcome is outcome
+
+
+def volume_as_auto() -> dict[str, Output]:
+    return {call(Bus.SAS): said(2, "DELL or MegaRaid controller, please try adding '-d megaraid,N'")}
+
+
 def test_a_disk_that_should_answer_and_does_not_has_failed() -> None:
     runner = FakeRunner({call(Bus.SATA, "sat"): said(2, "open: I/O error"), call(Bus.SATA): said(2, "open: I/O error")})
     reply = ask(runner, disk(Bus.SATA))

@@ -59,8 +59,21 @@ def test_disk(tmp_path: Path) -> None:
 def test_a_disk_with_zones_and_one_without(tmp_path: Path) -> None:
     zoned = _read_device(device(tmp_path / "sdb", {**DISK, "queue/zoned": "host-managed\n"}))
     usual = _read_device(device(tmp_path / "sdc", {**DISK, "queue/zoned": "none\n"}))
+    aware = _read_device(device(tmp_path / "sde", {**DISK, "queue/zoned": "host-aware\n"}))  # is written anywhere
     old = _read_device(device(tmp_path / "sdd", DISK))  # from a kernel that knew none
-    assert (zoned.zoned, usual.zoned, old.zoned) == ("host-managed", "", "")
+    assert (zoned.zoned, usual.zoned, aware.zoned, old.zoned) == ("host-managed", "", "", "")
+
+
+def test_a_name_with_a_slash_is_one_name_of_the_disk_of_its_partitions_and_of_what_is_built_on_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "cciss!c0d0/holders/dm!0").mkdir(parents=True)
+    whole = _read_device(device(tmp_path / "cciss!c0d0", DISK, sys_name="cciss/c0d0"))
+    attributes = {"size": "2048", "ro": "0", "start": "4096", "partition": "1"}
+    path = tmp_path / "cciss!c0d0/cciss!c0d0p1"
+    partition = _read_device(device(path, attributes, sys_name="cciss/c0d0p1", device_type="partition"))
+    assert (whole.node, whole.holders) == ("/dev/cciss/c0d0", ("dm-0", "dm/0"))
+    assert partition.disk == whole.name
 
 
 def test_what_an_nvme_namespace_hangs_on(tmp_path: Path) -> None:

@@ -59,6 +59,9 @@ def test_a_disk_of_which_nothing_is_told_has_a_key_all_the_same() -> None:
         "eui.0000000000000000",
         "eui.0000000000000100",
         "uuid.00000000-0000-0000-0000-000000000000",
+        "0xffffffffffffffff",
+        "eui.ffffffffffffffff",
+        "uuid.ffffffff-ffff-ffff-ffff-ffffffffffff",
     ],
 )
 def test_a_wwn_without_a_vendor_tells_nothing(wwn: str) -> None:
