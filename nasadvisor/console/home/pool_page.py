@@ -1,5 +1,6 @@
 """The pages of pools: what all rooms know of them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +24,8 @@ from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_poo
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.health.pool_findings import POOL_MEMBER
-from nasadvisor.domain.health.urgency import worst_first
+from nasadvisor.domain.health.urgency import urgency
+from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory
 
 RUNS_SHOWN = 50
@@ -41,6 +43,22 @@ class PoolListRow:
     would_help: bool
     is_open: bool
     badges: list[DiskBadge]
+
+
+@dataclass(frozen=True)
+class PoolNotice:
+    """What is said of a pool, one finding, or of one of its disks, all of them. `disk` is the name of that disk, else
+    "", and `url` its page; the worst finding stands first.
+    """
+
+    findings: tuple[Finding, ...]
+    disk: str = ""
+    url: str = ""
+
+    @property
+    def worst(self) -> Finding:
+        """The first of the worst."""
+        return self.findings[0]
 
 
 def pools(request: HttpRequest) -> HttpResponse:
@@ -86,7 +104,6 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         # Some of platforms know a pool by its name alone.
         if finding.place == found.guid or (not finding.place and finding.values.get("pool") == found.name)
     ]
-    findings += [finding for mark in unwell for finding in mark.findings if finding.code != POOL_MEMBER]
     refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
     context = {
         "node": node,
@@ -101,13 +118,23 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "scrub_advice": scrub_advice(node, found),
         "badges": badges,
         "unwell": unwell,
-        "findings": worst_first(findings),
+        "notices": _notices(findings, unwell),
         "refusal": refusal,
         "would_help": guid in helped_pools(node, inventory),
         "says_refusal": refusal is not None and refusal.code not in {finding.code for finding in findings},
         "section": "pools",
     }
     return render(request, "storage/pool.html", context)
+
+
+def _notices(findings: Iterable[Finding], unwell: Iterable[DiskBadge]) -> list[PoolNotice]:
+    """Each finding about the pool, and each disk with all of its own; what its drawing shows already is left out."""
+    notices = [PoolNotice((finding,)) for finding in findings]
+    for badge in unwell:
+        own = tuple(finding for finding in badge.findings if finding.code != POOL_MEMBER)
+        if own:
+            notices.append(PoolNotice(own, str(own[0].values.get("disk", "")), badge.url))
+    return sorted(notices, key=lambda notice: urgency(notice.worst))
 
 
 def history(request: HttpRequest, guid: str) -> HttpResponse:

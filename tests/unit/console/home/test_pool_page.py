@@ -15,12 +15,14 @@ from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.sparks import sparks_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.inventory import growth_on
-from nasadvisor.console.health.models import PoolDay
+from nasadvisor.console.health.models import PoolDay, StoredDisk
 from nasadvisor.console.storage.disks import is_free
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
 from nasadvisor.domain.evidence.switched import run_id
+from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Scan
 from nasadvisor.domain.units import TIB
+from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.unit.console.change.test_wizard import LAYOUT
 from tests.unit.console.conftest import Clock
@@ -214,6 +216,22 @@ def test_the_page_of_a_pool_says_first_that_a_disk_of_it_fails(viewer: Client) -
     failing()
     page_of_pool = page(viewer, TYPICAL)
     assert "reports that it is failing" in page_of_pool.partition("No scrub of pool")[0]
+
+
+def test_all_that_is_said_of_one_disk_stands_in_one_notice_under_its_name(viewer: Client) -> None:
+    watched(typical(), days=0)
+    disk = failing()
+    [worst] = StoredDisk.objects.get(pk=disk.pk).findings
+    unread = "The disk {disk} currently cannot read 18 of its sectors."
+    pending = replace(worst, code="pending-sectors", template=unread, level=Level.WARNING)
+    both = [to_document(pending), to_document(worst)]
+    StoredDisk.objects.filter(pk=disk.pk).update(finding_documents=both)
+    notices = page(viewer, TYPICAL).partition("<section>")[0].split('<div class="notice ')[1:]
+    [notice] = [each for each in notices if f'href="/disks/{disk.key}/"' in each]
+    assert notice.startswith("notice-critical")
+    assert "reports that it is failing" in notice
+    assert "cannot read 18 of its sectors" in notice
+    assert notice.count(f"({disk.serial})") == 1
 
 
 def test_who_adds_to_a_pool_of_which_a_disk_fails_is_told_so_before_and_at_the_review(operator: Client) -> None:
