@@ -38,13 +38,13 @@ CRITICAL_WARNINGS: Final = {
 }
 """Bits of the NVMe critical warning, by the names that `smart.reading` gives them."""
 
-OTHER_WARNINGS: Final = {
-    "enclosure-degraded": _("its enclosure is degraded"),
-    "humidity-out-of-range": _("the air around it is too humid or too dry"),
-    "firmware-not-trusted": _("the signature of its firmware is in doubt"),
-    "power-loss-expected": _("its power may fail soon"),
-    "vendor-warning": _("a code that only its vendor can explain"),
-}
+OTHER_WARNINGS: Final = (
+    Statement("enclosure-degraded", _("its enclosure is degraded")),
+    Statement("humidity-out-of-range", _("the air around it is too humid or too dry")),
+    Statement("firmware-not-trusted", _("the signature of its firmware is in doubt")),
+    Statement("power-loss-expected", _("its power may fail soon")),
+    Statement("vendor-warning", _("a code that only its vendor can explain")),
+)
 """What a SAS disk warns of beside its own health, by the names that `smart.reading` gives them."""
 
 FEW_REALLOCATED: Final = 4
@@ -120,12 +120,12 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
                 _("This is one of the critical warnings defined by the NVMe standard."),
             )
     yield from _spare(disk, reading)
-    for code, what in OTHER_WARNINGS.items():
-        if code in reading.warnings:
+    for what in OTHER_WARNINGS:
+        if what.code in reading.warnings:
             yield Finding(
                 "disk-warns",
                 _("The disk {disk} does not report a failure, but warns: {what}."),
-                {"disk": disk.label, "what": Statement(code, what)},
+                {"disk": disk.label, "what": what},
                 Level.WARNING,
                 _("SAS disks also report problems around them, which do not call for a replacement."),
             )
