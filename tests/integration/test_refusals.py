@@ -4,11 +4,12 @@ Each obstacle is put up after a good plan was made. Applying that plan must be r
 itself; a new plan must be refused as well. The other obstacles are put on loop devices, in tests/devices.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
 
-from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import GIB
 from tests.integration.agent import Agent
@@ -19,56 +20,109 @@ pytestmark = pytest.mark.lab
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Shell commands that put something in the way of nvme0 ($D) or the pool, and the code of the refusal.
+    """Shell commands that put something in the way of an SSD ($D) or the pool, and the code of the refusal.
 
-    `applying` is the code when the older plan is applied, where it differs from the new plan's.
+    `applying` is the code when the older plan is applied, where it differs from the new plan's. `back` are the commands
+    that take it away from a pool again.
     """
 
     name: str
     commands: str
     planning: str
     applying: str = ""
+    back: str = ""
 
 
-MD = "mdadm -q --create /dev/md9 --run -e1.2 -l1 -n2 $D missing"
+MD = "mdadm -q --create /dev/md{n} --run -e1.2 -l1 -n2 $D missing"
 READ_ONLY = "zpool export other && zpool import -o readonly=on other"
 """ZFS goes on writing uberblocks for seconds after a pool was made; a byte that changes here must be our fault."""
 FIRST_LEAF = "$(zpool list -vHP tank | awk '/by-id/{print $1; exit}')"
 
-OBSTACLES = (
-    Obstacle("a disk in a pool", f"zpool create other $D && {READ_ONLY}", "disk-pool"),
-    Obstacle("a disk of an exported pool", "zpool create other $D && zpool export other", "disk-exported-pool"),
-    Obstacle("a side of an md array", MD, "disk-holder"),
-    Obstacle("a disk of a stopped md array", f"{MD} && mdadm -q --stop /dev/md9", "disk-raid"),
-    Obstacle("an LVM volume in use", "vgcreate -q v $D && lvcreate -q -L64M -n l v", "disk-holder"),
-    Obstacle("an LVM disk without volumes", "pvcreate -q $D", "disk-lvm"),
-    Obstacle("a checkpoint", "zpool checkpoint tank", "pool-checkpoint"),
-    Obstacle("a degraded pool", f"zpool offline tank {FIRST_LEAF}", "pool-not-online"),
-    Obstacle("a pool that was renamed", "zpool export tank && zpool import tank other", "", "pool-renamed"),
-    Obstacle("a pool that is gone", "zpool export tank", "pool-gone"),
-    Obstacle("a pool that is read-only", "zpool export tank && zpool import -o readonly=on tank", "pool-read-only"),
-    Obstacle("a pool that got a cache meanwhile", "zpool add tank cache $OTHER", "", "plan-outdated"),
-)  # fmt: skip
+ON_DISKS = (
+    (
+        Obstacle("a disk in a pool", f"zpool create other $D && {READ_ONLY}", "disk-pool"),
+        Obstacle("a disk of an exported pool", "zpool create away $D && zpool export away", "disk-exported-pool"),
+        Obstacle("a side of an md array", MD.format(n=8), "disk-holder"),
+    ),
+    (
+        Obstacle("a disk of a stopped md array", f"{MD.format(n=9)} && mdadm -q --stop /dev/md9", "disk-raid"),
+        Obstacle("an LVM volume in use", "vgcreate -q v $D && lvcreate -q -L64M -n l v", "disk-holder"),
+        Obstacle("an LVM disk without volumes", "pvcreate -q $D", "disk-lvm"),
+    ),
+)
+"""Each on an SSD of its own; the other side of the planned log is free."""
+
+ON_THE_POOL = (
+    Obstacle(
+        "a checkpoint",
+        "zpool checkpoint tank",
+        "pool-checkpoint",
+        back="zpool checkpoint -d tank; zpool wait -t discard tank",
+    ),
+    Obstacle(
+        "a degraded pool",
+        f"zpool offline tank {FIRST_LEAF}",
+        "pool-not-online",
+        back=f"zpool online tank {FIRST_LEAF}; zpool wait -t resilver tank",
+    ),
+    Obstacle(
+        "a pool that was renamed",
+        "zpool export tank && zpool import tank other",
+        "",
+        "pool-renamed",
+        back="zpool export other && zpool import other tank",
+    ),
+    Obstacle("a pool that is gone", "zpool export tank", "pool-gone", back="zpool import tank"),
+    Obstacle(
+        "a pool that is read-only",
+        "zpool export tank && zpool import -o readonly=on tank",
+        "pool-read-only",
+        back="zpool export tank && zpool import tank",
+    ),
+    Obstacle("a pool that got a cache meanwhile", "zpool add tank cache $D", "", "plan-outdated"),
+)
+FREE = "sas0"
+SSDS = ("nvme0", "nvme1", "sata0", FREE)
 
 
-@pytest.mark.parametrize("obstacle", OBSTACLES, ids=lambda obstacle: obstacle.name)
-def test_it_refuses_and_changes_nothing(agent: Agent, obstacle: Obstacle) -> None:
-    guest = agent.guest
-    wish = without_cache(mirror_and_caches(agent, "nvme0", "nvme1"))
-    plan = agent.plan(wish)
-    disks = guest.disks()
-    guest.run(f"set -e; D={disks['nvme0'].by_id}; OTHER={disks['sata0'].by_id}; {obstacle.commands}; udevadm settle")
-    before = guest.digests("nvme0", "nvme1")
+def refused(agent: Agent, obstacle: Obstacle, plan: Plan, wish: PlanRequest, disks: Sequence[str]) -> None:
+    """The older plan and a new one: each refusal is a sentence, and no byte of these disks changes."""
+    before = agent.guest.digests(*disks)
     run = agent.apply(plan)
     refusals = {refusal.code: str(refusal) for refusal in run.refusals}
-    assert run.state is RunState.REFUSED, [step.note for step in run.steps]
-    assert (obstacle.applying or obstacle.planning) in refusals
+    assert run.state is RunState.REFUSED, (obstacle.name, [step.note for step in run.steps])
+    assert (obstacle.applying or obstacle.planning) in refusals, obstacle.name
     planned = agent.refusals(wish)
-    assert (obstacle.planning in planned) if obstacle.planning else not planned
+    assert (obstacle.planning in planned) if obstacle.planning else not planned, obstacle.name
     for sentence in (*refusals.values(), *planned.values()):
         assert sentence.endswith(".")
         assert "{" not in sentence
-    assert guest.digests("nvme0", "nvme1") == before
+    assert agent.guest.digests(*disks) == before, obstacle.name
+
+
+@pytest.mark.parametrize("obstacles", ON_DISKS, ids=("pools and md", "md and LVM"))
+def test_it_refuses_what_is_on_a_side_and_changes_neither(agent: Agent, obstacles: tuple[Obstacle, ...]) -> None:
+    """Proves: whatever came onto one SSD since the plan was made, neither side of the mirrored log is touched."""
+    guest = agent.guest
+    wishes = [PlanRequest(pool_of(agent).guid, keys_of(agent, ssd, FREE), GIB) for ssd in SSDS[:-1]]
+    plans = [agent.plan(wish) for wish in wishes]
+    disks = guest.disks()
+    for ssd, obstacle in zip(SSDS, obstacles, strict=False):
+        guest.run(f"set -e; D={disks[ssd].by_id}; {obstacle.commands}; udevadm settle")
+    for obstacle, plan, wish in zip(obstacles, plans, wishes, strict=True):
+        refused(agent, obstacle, plan, wish, SSDS)
+
+
+def test_it_refuses_what_became_of_the_pool_and_changes_no_ssd(agent: Agent) -> None:
+    """Proves: each state of the pool is refused while it lasts, and the same wish is planned again once it is over."""
+    guest = agent.guest
+    other = guest.disks()["sata0"].by_id
+    wish = without_cache(mirror_and_caches(agent, "nvme0", "nvme1"))
+    for obstacle in ON_THE_POOL:
+        plan = agent.plan(wish)
+        guest.run(f"set -e; D={other}; {obstacle.commands}; udevadm settle")
+        refused(agent, obstacle, plan, wish, ("nvme0", "nvme1"))
+        guest.run(f"set -e; {obstacle.back}; udevadm settle" if obstacle.back else "true")
 
 
 def test_the_boot_disk_is_refused(agent: Agent) -> None:
