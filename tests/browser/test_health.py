@@ -136,11 +136,19 @@ def test_a_form_asks_only_for_what_is_chosen(watcher: Desk) -> None:
     watcher.open("/settings/alerts/add/")
     private, addresses = page.locator("[name=may_be_private]"), page.locator("[data-field=address] .form-text")
     expect(private).to_be_hidden()
-    for kind, said in (("mail", "more e-mail addresses"), ("apprise", "ntfys://"), ("platform", "host name")):
+    kinds = {
+        "mail": "more e-mail addresses",
+        "ntfy": "address of the topic",
+        "gotify": "token of an application",
+        "webhook": "accepts JSON",
+        "apprise": "tgram://",
+        "platform": "host name",
+    }
+    for kind, said in kinds.items():
         page.select_option("[name=kind]", kind)
         expect(addresses.locator(f".of-{kind}")).to_contain_text(said)
         expect(addresses.locator("span:visible")).to_have_count(1)
-        assert private.is_visible() == (kind == "apprise")
+        assert private.is_visible() == (kind not in ("mail", "platform"))
     task = PeriodicTask.objects.get(name="console.long_self_tests")
     watcher.open(f"/settings/schedules/{task.pk}/")
     day = page.locator("[name=day_of_month]")

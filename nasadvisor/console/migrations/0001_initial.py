@@ -39,6 +39,9 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("mail", "E-mail"),
+                            ("ntfy", "ntfy"),
+                            ("gotify", "Gotify"),
+                            ("webhook", "Webhook (JSON)"),
                             ("apprise", "Other service (Apprise)"),
                             ("platform", "Host platform"),
                         ],
@@ -82,7 +85,7 @@ class Migration(migrations.Migration):
                     "may_be_private",
                     models.BooleanField(
                         default=False,
-                        help_text="Only for Apprise services, for example one that you host yourself.",
+                        help_text="For a service that you host yourself.",
                         verbose_name="Allow addresses on the console's own network",
                     ),
                 ),

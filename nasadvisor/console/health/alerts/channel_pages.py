@@ -33,6 +33,7 @@ from nasadvisor.console.health.alerts.senders import (
     send,
     trial_message,
 )
+from nasadvisor.console.health.alerts.services import NoServiceAddress, service_address
 from nasadvisor.console.health.alerts.ssrf_guard import fault_in
 from nasadvisor.console.secrets import SecretUnreadable, encrypt
 
@@ -292,7 +293,18 @@ def _where_to() -> SafeString:
     mail = _("One or more e-mail addresses.")
     words = {
         ChannelKind.MAIL: mail if WatchSettings.load().mail_host else format_html("{} {}", mail, _no_mail_server()),
-        ChannelKind.APPRISE: _("One address, such as ntfys://… or tgram://…"),
+        ChannelKind.NTFY: _(
+            "The address of the topic, such as https://ntfy.sh/my-topic. If it needs an access token, add it after a "
+            "space."
+        ),
+        ChannelKind.GOTIFY: _(
+            "The address of the server and the token of an application there, separated by a space: "
+            "https://gotify.example A1b2c3"
+        ),
+        ChannelKind.WEBHOOK: _(
+            "An https address that accepts JSON by POST. If it needs a bearer token, add it after a space."
+        ),
+        ChannelKind.APPRISE: _("One address, such as tgram://… or matrixs://…"),
         ChannelKind.PLATFORM: _(
             "The host name, followed by e-mail addresses for messages whose delivery its platform does not confirm."
         ),
@@ -316,12 +328,22 @@ def _faults_of(kind: str, address: str, may_be_private: bool) -> Iterator[str]:
         host, *mail = mail or [""]
         if not Node.objects.filter(name=host).exists():
             yield _("There is no host named %(host)s.") % {"host": host}
-    elif kind != ChannelKind.MAIL and not is_apprise_address(address):
-        yield _("Apprise does not support this kind of address.")
+    elif kind != ChannelKind.MAIL:
+        yield from _faults_of_service(kind, address, may_be_private)
     try:
         for each in mail:
             validate_email(each)
     except ValidationError:
         yield _("At least one of these is not an e-mail address.")
-    if kind == ChannelKind.APPRISE and (fault := fault_in(address, may_be_private=may_be_private)):
+
+
+def _faults_of_service(kind: str, typed: str, may_be_private: bool) -> Iterator[str]:
+    try:
+        address = service_address(kind, typed)
+    except NoServiceAddress as error:
+        yield str(error)
+        return
+    if not is_apprise_address(address):
+        yield _("Apprise does not support this kind of address.")
+    if fault := fault_in(address, may_be_private=may_be_private):
         yield fault

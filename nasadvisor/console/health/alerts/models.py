@@ -141,6 +141,9 @@ class ChannelKind(models.TextChoices):
     """By what means a channel tells."""
 
     MAIL = "mail", _("E-mail")
+    NTFY = "ntfy", "ntfy"
+    GOTIFY = "gotify", "Gotify"
+    WEBHOOK = "webhook", _("Webhook (JSON)")
     APPRISE = "apprise", _("Other service (Apprise)")
     PLATFORM = "platform", _("Host platform")
 
@@ -153,7 +156,7 @@ class Timing(models.TextChoices):
 
 
 class Channel(models.Model):
-    """Somewhere to tell alerts. `secret` is the encrypted list of addresses or the encrypted Apprise address.
+    """Somewhere to tell alerts. `secret` is, encrypted, the list of addresses or the address of a service as typed.
 
     `last_sent_at` is when a message, a test too, was last accepted by whoever delivers it: before that nobody knows
     whether the channel leads anywhere. `is_untested` is whether an administrator saved it without a test on purpose.
@@ -173,7 +176,7 @@ class Channel(models.Model):
     may_be_private = models.BooleanField(
         _("Allow addresses on the console's own network"),
         default=False,
-        help_text=_("Only for Apprise services, for example one that you host yourself."),
+        help_text=_("For a service that you host yourself."),
     )
     is_untested = models.BooleanField(default=False)
     last_sent_at = models.DateTimeField(null=True)

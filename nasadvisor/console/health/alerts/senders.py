@@ -28,6 +28,7 @@ from nasadvisor.console.health.alerts.models import (
     MailSecurity,
     WatchSettings,
 )
+from nasadvisor.console.health.alerts.services import TYPES, NoServiceAddress, service_address
 from nasadvisor.console.health.alerts.ssrf_guard import fault_in, outward_only
 from nasadvisor.console.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.wording.badges import badge_of_state
@@ -145,7 +146,7 @@ def send(channel: Channel, message: AlertMessage, message_id: str) -> None:
         except hosts.HostUnreachable as error:
             raise NotSent(str(error)) from error
     else:
-        _send_by_apprise(secret, message, may_be_private=channel.may_be_private)
+        _send_by_apprise(channel, secret, message)
 
 
 def send_mail(
@@ -229,20 +230,25 @@ def _apprise() -> ModuleType:
     return importlib.import_module("apprise")
 
 
-def _send_by_apprise(secret: str, message: AlertMessage, *, may_be_private: bool) -> None:
-    fault = fault_in(secret, may_be_private=may_be_private)
+def _send_by_apprise(channel: Channel, secret: str, message: AlertMessage) -> None:
+    try:
+        address = service_address(channel.kind, secret, message.level)
+    except NoServiceAddress as error:
+        raise NotSent(str(error)) from error
+    may_be_private = channel.may_be_private
+    fault = fault_in(address, may_be_private=may_be_private)
     if fault:
         raise NotSent(fault)
     apprise = _apprise()
     service = apprise.Apprise()
-    if not service.add(secret):
+    if not service.add(address):
         raise NotSent(_("Apprise does not support this kind of address."))
     captured = apprise.LogCapture(level=logging.WARNING, fmt="%(message)s")
     with outward_only(may_be_private=may_be_private), captured as said:
-        is_sent = service.notify(title=message.subject, body=message.text)
+        is_sent = service.notify(title=message.subject, body=message.text, notify_type=TYPES[message.level])
         reason = said.getvalue() if said else ""
     if not is_sent:
-        raise NotSent(_("The service did not accept the message: %(reason)s") % {"reason": redact(reason, secret)})
+        raise NotSent(_("The service did not accept the message: %(reason)s") % {"reason": redact(reason, address)})
 
 
 def redact(text: str, secret: str) -> str:
