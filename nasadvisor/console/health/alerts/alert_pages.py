@@ -1,5 +1,6 @@
 """The alerts: what is open, what is over, filters, and acknowledging one or several."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -58,6 +59,29 @@ class AlertRow:
     node_name: str
 
 
+@dataclass(frozen=True)
+class AlertGroup:
+    """All that is open about one disk, or a single alert about something else; the most urgent stands first."""
+
+    rows: list[AlertRow]
+
+    @property
+    def worst(self) -> AlertRow:
+        """The first of the most urgent."""
+        return self.rows[0]
+
+    @property
+    def disk(self) -> str:
+        """The name of the disk that all of it is about; "" of a single alert, whose sentence names it."""
+        finding = self.worst.alert.finding
+        return str(finding.values.get("disk", "")) if finding and len(self.rows) > 1 else ""
+
+    @property
+    def new(self) -> list[int]:
+        """The numbers of those that nobody has acknowledged."""
+        return [row.alert.pk for row in self.rows if row.alert.state == AlertStates.NEW]
+
+
 def alerts(request: HttpRequest) -> HttpResponse:
     """What is open on any host, the worst first, then what is over."""
     node = current_node(request)
@@ -73,7 +97,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
     context = {
         "node": node,
         "opened": page,
-        "rows": [_row(alert, node, can_change=can_change) for alert in page.object_list],
+        "groups": _groups([_row(alert, node, can_change=can_change) for alert in page.object_list]),
         "hosts": hosts,
         "has_others": len(hosts) > 1,
         "levels": [each for each in Levels.choices if each[0] != Levels.INFO],
@@ -110,6 +134,16 @@ def _row(alert: StoredAlert, shown: Node, *, can_change: bool) -> AlertRow:
     finding = alert.finding
     lead = lead_from(finding, may_change=can_change) if finding else None
     return AlertRow(alert, lead, "" if alert.node_id == shown.pk else alert.node.name)
+
+
+def _groups(rows: Iterable[AlertRow]) -> list[AlertGroup]:
+    """One for each disk, where its most urgent alert stood, and one for each other alert."""
+    groups: dict[tuple[int, str], AlertGroup] = {}
+    for row in rows:
+        alert = row.alert
+        about = f"disk {alert.subject}" if alert.source.startswith("disks/") else f"alert {alert.pk}"
+        groups.setdefault((alert.node_id, about), AlertGroup([])).rows.append(row)
+    return list(groups.values())
 
 
 @operator_required

@@ -180,6 +180,22 @@ def test_an_alert_is_acknowledged(operator: Client) -> None:
     assert "acknowledged by operator" in page(operator, "/alerts/")
 
 
+def test_all_that_is_open_about_a_disk_is_one_row_and_acknowledged_together(operator: Client) -> None:
+    watched(typical())
+    first = StoredAlert.objects.get(code="media-errors")
+    own = sorted(StoredAlert.objects.filter(state="new", subject=first.subject).values_list("pk", flat=True))
+    others = set(StoredAlert.objects.filter(state="new").exclude(pk__in=own).values_list("pk", flat=True))
+    assert len(own) > 1
+    text = page(operator, "/alerts/")
+    [row] = [each for each in text.split('<div class="notice ')[1:] if each.count(f'value="{first.pk}"') > 1]
+    assert first.finding
+    assert f'<p class="issue-name">{first.finding.values["disk"]}</p>' in row
+    numbers = re.findall(r'type="hidden" name="alert" value="(\d+)"', row.partition("</form>")[0])
+    assert sorted(map(int, numbers)) == own
+    operator.post("/alerts/acknowledge/", {"alert": numbers})
+    assert set(StoredAlert.objects.filter(state="new").values_list("pk", flat=True)) == others
+
+
 def test_several_alerts_are_acknowledged_at_once_and_for_a_while(operator: Client) -> None:
     watched(typical())
     first, second, third = StoredAlert.objects.filter(state="new")[:3]
