@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -51,6 +51,7 @@ class Case:
     `typed` are the verbs that are typed of those that are printed; `held` the codes of what holds it back. `says` is
     what SMART says of the disk. `free` are the disks that nobody uses. `stays` is whether the device stays in the pool,
     `ends` the state of the pool at the end, `leaves` a device that `harm` itself has begun to replace.
+    `twins` have one serial number; the names of `crossed` have come to lead to each other's disk.
     """
 
     name: str
@@ -65,6 +66,8 @@ class Case:
     stays: bool = False
     ends: str = "ONLINE"
     leaves: str = ""
+    twins: tuple[str, ...] = ()
+    crossed: tuple[str, ...] = ()
 
 
 MIRROR = "zpool create -o ashift=12 rack mirror Ff1 Ff2"
@@ -112,6 +115,13 @@ CASES = (
          "zpool export rack && mv f1 away && zpool import -d /dev/disk/by-id rack", "f1", REPLACE),
     Case("disk was gone and is back", MIRROR, "zpool export rack && mv f1 away && zpool import -d /dev/disk/by-id rack "
          "&& mv away f1", "f1", ("online", "replace"), ("online",), stays=True),
+    Case("twin serials, failed", MIRROR, f"{FAIL}f1", "f1", REPLACE, twins=("f1", "f2")),
+    Case("twin serials, works", MIRROR, "true", "f1", REPLACE, held=("replace-not-certain",), says="disk-failing",
+         twins=("f1", "f2")),
+    Case("names have moved", MIRROR, f"{FAIL}f1 && ln -sfn $PWD/f2 {BY_ID}f1 && ln -sfn $PWD/f1 {BY_ID}f2", "f1",
+         REPLACE, crossed=("f1", "f2")),
+    Case("names of a raidz have moved", RAIDZ,
+         f"{FAIL}f2 && ln -sfn $PWD/f3 {BY_ID}f2 && ln -sfn $PWD/f2 {BY_ID}f3", "f2", REPLACE, crossed=("f2", "f3")),
     Case("spare failed", f"{MIRROR} spare Ff3",
          "zpool export rack && mv f3 away && zpool import -d /dev/disk/by-id rack", "f3", ("remove", "add")),
     Case("cache failed", f"{MIRROR} cache Ff3", f"{FAIL}f3", "f3", ("remove",)),
@@ -141,24 +151,26 @@ def pool_now() -> Pool:
     return next(pool for pool in ZpoolJson(HostRunner()).read() if pool.name == "rack")
 
 
-def disk(name: str, pool: Pool, guid: str, *, is_free: bool) -> Disk:
-    """The disk around a file, as the host would show it."""
+def disk(name: str, pool: Pool, guid: str, serial: str) -> Disk:
+    """The disk around a file, as the host would show it; free without a guid."""
     number, size = int.from_bytes(name.encode()), FILES[name]
     path = f"{BY_ID}{name}"
     return Disk(
-        DiskIdentity("Made Up", f"SN-{name}", f"0x5000c500{number:08x}", size, 512, 512), name, path,
+        DiskIdentity("Made Up", f"SN-{serial}", f"0x5000c500{number:08x}", size, 512, 512), name, path,
         (path, f"/dev/disk/by-path/pci-0000:00:17.0-ata-{name}"), Bus.SATA,
         rotational=True, removable=False, table=TableKind.NONE, table_uuid="", usable_start_bytes=MIB,
-        usable_end_bytes=size - MIB, holds=() if is_free else (Hold(HoldKind.POOL, "rack"),),
-        zfs_label=None if is_free else ZfsLabel("rack", pool.guid, guid),
+        usable_end_bytes=size - MIB, holds=(Hold(HoldKind.POOL, "rack"),) if guid else (),
+        zfs_label=ZfsLabel("rack", pool.guid, guid) if guid else None,
     )  # fmt: skip
 
 
 def survey(case: Case, pool: Pool, labels: dict[str, str]) -> Survey:
     """The host, with the free disks of the case; `labels` are the guids on the others."""
-    disks = [disk(name, pool, guid, is_free=False) for name, guid in labels.items() if (FOLDER / name).exists()]
+    told = labels | dict(zip(case.crossed, (labels[name] for name in case.crossed[::-1]), strict=True))
+    serials = dict.fromkeys(case.twins, "twin")
+    disks = [disk(name, pool, guid, serials.get(name, name)) for name, guid in told.items() if (FOLDER / name).exists()]
     used = {leaf.path.removeprefix(BY_ID) for leaf in pool.vdevs()}
-    disks += [disk(name, pool, "", is_free=True) for name in case.free if name not in used]
+    disks += [disk(name, pool, "", name) for name in case.free if name not in used]
     keys = {each.kernel_name: each.key for each in disks}
     said = {}
     for name, code in ((case.asks, case.says), ("f2", "pending-sectors" if "replace-sibling" in case.held else "")):
@@ -195,7 +207,7 @@ def follow(case: Case) -> dict[str, object]:
     run(f"echo 0 > {SUSPEND}; zpool wait -t discard,scrub,resilver,replace rack")
     typed = []
     if found.commands:
-        again = ask(Case("", "", "", "", (), free=case.free), before, guid) if held else found
+        again = ask(replace(case, asks="", held=()), before, guid) if held else found
         typed = [shlex.join(each.argv) for each in again.commands if not case.typed or each.argv[1] in case.typed]
         for line in typed:
             run(f"{line.replace(NEW, f'{BY_ID}n1')} && zpool wait -t resilver,replace rack")
