@@ -61,7 +61,10 @@ COLUMNS: Final[tuple[Columns, ...]] = (
             *("name", "commits", "commit_writers", "records", "indirect_bytes", "copied_bytes", "needcopy_bytes"),
             *("log_blocks", "log_bytes", "pool_blocks", "pool_bytes", "writes", "written_bytes", "reads", "read_bytes"),
         ),
-        "disks": ("key", "flushes", "flush_ms", "reads", "read_bytes", "writes", "written_bytes", "write_ms"),
+        "disks": (
+            *("key", "flushes", "flush_ms", "reads", "read_bytes", "writes", "written_bytes", "write_ms"),
+            *("quiet_flushes", "quiet_flush_ms"),
+        ),
         "pool": ("arc_reads", "arc_read_bytes", "direct_written_bytes", "nfs_commits", "nfs_writes"),
         "arc": (
             *("demand_hits", "demand_misses", "prefetch_hits", "prefetch_misses", "ghost_hits"),
@@ -69,8 +72,14 @@ COLUMNS: Final[tuple[Columns, ...]] = (
             *("metadata_misses", "evicted_ineligible_bytes"),
         ),
         "levels": ("arc_bytes", "arc_target_bytes", "arc_most_bytes", "l2_bytes", "l2_header_bytes"),
-        "busy": ("seconds", "commits", "sync_bytes", "peak_commits_per_s", "peak_bytes_per_s", "peak_log_bytes"),
-        "vdevs": ("guid", "reads", "writes", "sync_reads", "sync_writes", "written_bytes"),
+        "busy": (
+            *("seconds", "commits", "sync_bytes", "peak_commits_per_s", "peak_bytes_per_s", "peak_log_bytes"),
+            *("reading_s", "missed"),
+        ),
+        "vdevs": (
+            *("guid", "reads", "writes", "sync_reads", "sync_writes", "written_bytes"),
+            *("quiet_sync_writes", "quiet_writes"),
+        ),
     },
 )
 """What stands where in the rows of each number; those of a new number are added, and none are ever changed."""
@@ -78,6 +87,9 @@ COLUMNS: Final[tuple[Columns, ...]] = (
 UPGRADES: Final[tuple[Upgrade, ...]] = ()
 """From the parts of one number, by the names of their columns, to those of the next: an object for `pool`, `arc`,
 `levels` and `busy`, a list of objects for `datasets`, `disks` and `vdevs`. Zeros at the end of a row are left out."""
+
+HISTOGRAMS: Final = ("reads", "writes", "quiet_writes")
+"""Which columns of vdevs are histograms."""
 
 NAMED: Final = {"datasets": "name", "disks": "key", "vdevs": "guid"}
 """Where a row has the number of a name, and in which column."""
@@ -182,7 +194,7 @@ def unpack_latency(latency: bytes, names: Sequence[str]) -> tuple[VdevActivity, 
         number, rows = inflate(latency, EXAMPLE)
         document = _upgraded(number, {"vdevs": _named_rows("vdevs", _columns(number), rows, names)})
         return tuple(
-            VdevActivity(**{**row, "reads": _counts(row["reads"]), "writes": _counts(row["writes"])})
+            VdevActivity(**{**row, **{each: _counts(row.get(each, [])) for each in HISTOGRAMS}})
             for row in document["vdevs"]
         )
     except _FAULTS as error:
@@ -231,7 +243,7 @@ def _named_row(part: str, thing: DatasetActivity | DiskActivity | VdevActivity, 
 def _row(part: str, thing: object) -> list[Any]:
     """The values in the order of the columns, zeros at the end left out."""
     row = [_packed(getattr(thing, column)) for column in COLUMNS[-1][part]]
-    while row and row[-1] == 0:
+    while row and row[-1] in (0, []):
         row.pop()
     return row
 

@@ -29,6 +29,7 @@ WORDS: Final[dict[str, str | Promise]] = {
     "log-bypassed": gettext_lazy("handles only {share} of log writes"),
     "log-idle": gettext_lazy("hardly used"),
     "log-slow": gettext_lazy("slower than the disks"),
+    "log-flush-unknown": gettext_lazy("disk latency unavailable"),
     "log-throughput": gettext_lazy("commits still wait for the disks"),
     "flush-unknown": gettext_lazy("disk latency unavailable"),
     "no-latency": gettext_lazy("disk latency unavailable"),

@@ -121,7 +121,8 @@ def _hardly_waited(workload: Workload) -> Statement:
     template = _(
         "The ARC already serves {hits} of reads; programs spend only {share} of their time waiting for the rest."
     )
-    values = {"hits": percent(arc.demand_hits / asked if asked else 1.0), "share": percent(demand.ever)}
+    waited = workload.read_pace.all_day * workload.read_ns / 1e9
+    values = {"hits": percent(arc.demand_hits / asked if asked else 1.0), "share": percent(waited)}
     return Statement("arc-is-enough", template, values)
 
 
@@ -272,7 +273,7 @@ def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[S
         )
         values = {"arc": size_text(levels.arc_target_bytes), "limit": size_text(levels.arc_most_bytes)}
         yield Statement("arc-shrunk", template, values)
-    if caches and levels.l2_header_bytes >= HEADER_SHARE * levels.arc_target_bytes:
+    if levels.l2_header_bytes and levels.l2_header_bytes >= HEADER_SHARE * levels.arc_target_bytes:
         template = _(
             "The cache headers take {headers} of the ARC's {arc}; that memory could serve reads itself. A smaller "
             "cache takes less."

@@ -6,12 +6,14 @@ is reckoned alike, from the times of both.
 """
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.thresholds import (
     FAST_SSD_COMMIT_NS,
     NVME_COMMIT_NS,
+    NVME_LOG_BYTES_PER_S,
     PROTECTED_COMMIT_NS,
     SATA_LOG_BYTES_PER_S,
     SLOW_SSD_COMMIT_NS,
@@ -45,19 +47,28 @@ class SsdTime:
     """How long a write with flush takes on the SSD in question, in ns: measured, or what an unknown one may need.
 
     `low_ns` to `high_ns` are of one writer. `many_ns` is what each of many at once may need, None after a test by one.
+    `least_per_s` to `most_per_s` are the bytes that it takes for as long as programs write.
     """
 
     low_ns: float
     high_ns: float
     is_measured: bool
     many_ns: float | None = None
+    least_per_s: float = SATA_LOG_BYTES_PER_S
+    most_per_s: float = NVME_LOG_BYTES_PER_S[1]
 
 
 UNKNOWN_SSD: Final = SsdTime(FAST_SSD_COMMIT_NS, SLOW_SSD_COMMIT_NS, False, SLOW_SSD_IN_LINE_NS)
 
 KINDS: Final = (
-    (Statement("ssd-nvme", _("NVMe with power-loss protection")), SsdTime(*NVME_COMMIT_NS, False)),
-    (Statement("ssd-protected", _("SATA or SAS with power-loss protection")), SsdTime(*PROTECTED_COMMIT_NS, False)),
+    (
+        Statement("ssd-nvme", _("NVMe with power-loss protection")),
+        SsdTime(*NVME_COMMIT_NS, False, None, *NVME_LOG_BYTES_PER_S),
+    ),
+    (
+        Statement("ssd-protected", _("SATA or SAS with power-loss protection")),
+        SsdTime(*PROTECTED_COMMIT_NS, False, None, SATA_LOG_BYTES_PER_S, SATA_LOG_BYTES_PER_S),
+    ),
     (Statement("ssd-unprotected", _("without power-loss protection")), SsdTime(*UNPROTECTED_COMMIT_NS, False)),
 )
 """The kinds of SSD that are bought for a log, and how long one write with flush takes on each."""
@@ -73,6 +84,7 @@ class Commits:
     workload: Workload
     likely_ns: float | None
     most_ns: float | None
+    is_traced: bool = False
 
     @property
     def is_least(self) -> bool:
@@ -87,40 +99,47 @@ class Commits:
     @property
     def demand(self) -> Demand:
         """How much of the time somebody waits for commits that a log takes away."""
-        workload, most_ns = self.workload, self.most_ns or UNKNOWN_COMMIT_NS
-        all_day, busy = self._all_day_per_s, workload.busy_commits_per_s
-        felt = max(all_day, busy if workload.is_busy_for_long else 0.0)
+        workload, pace, most_s = self.workload, self.workload.commit_pace, (self.most_ns or UNKNOWN_COMMIT_NS) / 1e9
         quick, streams = workload.quick_share, workload.stream_share * STREAM_AT_BEST
         return Demand(
-            likely=self._waiting(felt, quick * (self.likely_ns or 0.0)),
-            most=self._waiting(felt, quick * most_ns),
-            ever=self._waiting(max(all_day, busy), (quick + streams) * most_ns),
+            likely=pace.felt(quick * (self.likely_ns or 0.0) / 1e9),
+            most=pace.felt(quick * most_s),
+            ever=pace.ever((quick + streams) * most_s),
         )
 
     @property
     def waiting_all_day(self) -> float:
         """How much of all that was watched somebody waits so."""
-        return self._waiting(self._all_day_per_s, self.workload.quick_share * (self.likely_ns or 0.0))
-
-    @property
-    def _all_day_per_s(self) -> float:
-        return self.workload.commits / max(self.workload.seconds, 1e-9)
-
-    def _waiting(self, per_s: float, each_ns: float) -> float:
-        return per_s * self.workload.writing_share * each_ns / 1e9
+        return self.workload.commit_pace.all_day * self.workload.quick_share * (self.likely_ns or 0.0) / 1e9
 
     def relief_by(self, ssd: SsdTime) -> Relief:
         """What an SSD of this time takes away of the waiting for those commits that it makes quicker."""
         if self.likely_ns is None:
             return Relief(Waiting.COMMITS, 0.0, None)
-        most_ns = _most_in_line_ns(ssd) if self.at_once > SEVERAL else ssd.high_ns * WAITS_ALONE
-        low = 0.0 if self.is_more_than_sata else max(1 - most_ns / self.likely_ns, 0.0)
-        return Relief(Waiting.COMMITS, low, max(1 - ssd.low_ns / (self.most_ns or UNKNOWN_COMMIT_NS), 0.0))
+        load, best_ns = self.load(ssd), ssd.low_ns + self._transfer_ns(ssd.most_per_s)
+        most_ns = self._small_ns(ssd) + self._transfer_ns(ssd.least_per_s) / (1 - load) if load < 1 else inf
+        high = max(1 - best_ns / (self.most_ns or UNKNOWN_COMMIT_NS), 0.0)
+        return Relief(Waiting.COMMITS, min(max(1 - most_ns / self.likely_ns, 0.0), high), high)
 
-    @property
-    def is_more_than_sata(self) -> bool:
-        """Whether more is written this way than a log on SATA can take, so that it may hold programs up."""
-        return self.workload.busy_sync_bytes_per_s >= SATA_LOG_BYTES_PER_S
+    def load(self, ssd: SsdTime) -> float:
+        """How busy the slowest such SSD is with what it has to take; from 1 on it holds programs up."""
+        return self.workload.log_bytes_per_s / ssd.least_per_s
+
+    def is_much_for(self, ssd: SsdTime) -> bool:
+        """Whether it is the amount that keeps such an SSD busy, and not the number of commits."""
+        load = self.load(ssd)
+        return load >= 1 or self._transfer_ns(ssd.least_per_s) / (1 - load) >= self._small_ns(ssd)
+
+    def _transfer_ns(self, bytes_per_s: float) -> float:
+        return self.workload.large_bytes_per_commit / bytes_per_s * 1e9
+
+    def _small_ns(self, ssd: SsdTime) -> float:
+        """How long a small commit waits for the SSD at the most. Beside others it waits in line, for the disks as for
+        the SSD: where neither is known of a line, their own times are compared.
+        """
+        if self.at_once > SEVERAL and (self.is_traced or ssd.is_measured):
+            return _most_in_line_ns(ssd)
+        return ssd.high_ns * WAITS_ALONE
 
     def may_be_as_slow(self, ssd: SsdTime) -> bool:
         """Whether an SSD that was not tested may be of the kind that the pool is of."""
@@ -142,7 +161,7 @@ def commits_of(workload: Workload, waited: Waited | None = None) -> Commits:
     writing = workload.commits * workload.writing_share / max(workload.seconds, 1e-9) * DAY_S
     if waited and waited.total.likely_s and writing:
         each_ns = waited.total.likely_s / writing * 1e9
-        return Commits(workload, each_ns, each_ns)
+        return Commits(workload, each_ns, each_ns, is_traced=True)
     return _on_devices(workload, workload.commit_time)
 
 
@@ -150,8 +169,13 @@ def _on_devices(workload: Workload, commit: CommitTime | None) -> Commits:
     """Where no flushes are counted, as by device mapper and old kernels, the time is a least one."""
     if commit is None:
         return Commits(workload, None, None)
-    unknown_ns = 0.0 if commit.flush_is_known else UNKNOWN_COMMIT_NS
-    return Commits(workload, commit.likely_ns, commit.likely_ns + unknown_ns)
+    return Commits(workload, commit.likely_ns, _most_ns(commit, workload.zil_is_flash))
+
+
+def _most_ns(commit: CommitTime, is_flash: bool) -> float:
+    """With a flush that nobody counts, as long as one may take."""
+    flush_ns = UNPROTECTED_COMMIT_NS[1] if is_flash else UNKNOWN_COMMIT_NS
+    return commit.likely_ns + (0.0 if commit.flush_is_known else flush_ns)
 
 
 def _most_in_line_ns(ssd: SsdTime) -> float:
@@ -180,9 +204,12 @@ class LogInUse:
     @property
     def relief(self) -> Relief:
         """What it takes away of that. Where its own time is not known, that is left out."""
-        share, own = self.workload.log_share, self.own.likely_ns if self.own else 0.0
-        bounds_ns = self.without.likely_ns, self.without.most_ns
-        return Relief(Waiting.COMMITS, *(share * max(1 - own / each, 0.0) if each else share for each in bounds_ns))
+        share, without = self.workload.log_share, self.without
+        own_ns = (_most_ns(self.own, is_flash=True), self.own.likely_ns) if self.own else (0.0, 0.0)
+        bounds_ns = zip(own_ns, (without.likely_ns, without.most_ns), strict=True)
+        return Relief(
+            Waiting.COMMITS, *(share * max(1 - own / each, 0.0) if each else share for own, each in bounds_ns)
+        )
 
     @property
     def saved(self) -> Wait:

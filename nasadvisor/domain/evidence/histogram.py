@@ -66,8 +66,21 @@ class Histogram:
     @property
     def mean_ns(self) -> float:
         """About the mean: every event counts as the middle of its bucket, as `zpool iostat -l` does it."""
-        total = self.total
-        return sum(1.5 * (1 << bucket) * count for bucket, count in enumerate(self.counts)) / total if total else 0.0
+        return self.mean_of_quickest_ns(1.0)
+
+    def mean_of_quickest_ns(self, share: float) -> float:
+        """The same of this share of the events, the quickest; 0 if there are none."""
+        wanted = left = self.total * min(share, 1.0)
+        whole = 0.0
+        for bucket, count in enumerate(self.counts):
+            taken = min(count, left)
+            whole, left = whole + 1.5 * (1 << bucket) * taken, left - taken
+        return whole / wanted if wanted else 0.0
+
+
+def bounds_of_mean(mean_ns: float) -> tuple[float, float, float]:
+    """Between what a mean of such histograms lies: a bucket ends at twice its beginning, and its middle was taken."""
+    return mean_ns * 2 / 3, mean_ns, mean_ns * 4 / 3
 
 
 EMPTY: Final = Histogram()

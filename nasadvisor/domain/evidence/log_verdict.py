@@ -99,7 +99,7 @@ def _of_new_log(commits: Commits, ssd: SsdTime) -> tuple[Answer, Statement]:
     answer = read_off(demand, relief)
     if demand.ever < LEAST_WAITED or (demand.most < FELT_SHARE and relief.at_best):
         return answer, _hardly_waited(commits, answer)
-    if answer is Answer.CANNOT_TELL and ssd.is_measured and not (commits.is_more_than_sata or commits.is_least):
+    if answer is Answer.CANNOT_TELL and ssd.is_measured and not (commits.is_much_for(ssd) or commits.is_least):
         answer = Answer.LITTLE
     return answer, _of_ssd(commits, answer, ssd)
 
@@ -159,7 +159,7 @@ def _of_ssd(commits: Commits, answer: Answer, ssd: SsdTime) -> Statement:
         "pool": milliseconds(pool_ns),
         "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),
         "commits": rate(workload.commits_per_s),
-        "stream": size_text(int(workload.busy_sync_bytes_per_s)),
+        "stream": size_text(int(workload.log_bytes_per_s)),
     }
     if answer is Answer.CANNOT_TELL:
         return _open(commits, ssd, values)
@@ -187,7 +187,7 @@ def _open(commits: Commits, ssd: SsdTime, values: dict[str, str]) -> Statement:
             "would take as long; only a faster one with power-loss protection would help. Test the SSD first."
         )
         return Statement("slow-flash", template, values)
-    if commits.is_more_than_sata:
+    if commits.is_much_for(ssd):
         template = _(
             "Programs wait for {commits} commits/s, about {pool} each, and write {stream}/s this way: more than a "
             "SATA SSD can take. A log that cannot keep up makes the pool slower than its disks."
@@ -211,14 +211,27 @@ def _of_log_in_use(log: LogInUse) -> tuple[Answer, Statement]:
     if answer is Answer.HELPS:
         template = _("The pool has a log; it takes {share} of the log blocks, at {commits} commits/s under load.")
         return answer, Statement("log-in-use", template, values)
-    is_open = answer is Answer.CANNOT_TELL and log.without.is_least
-    return Answer.CANNOT_TELL if is_open else Answer.LITTLE, _too_slow(log, is_open, values)
+    if answer is Answer.CANNOT_TELL:
+        return answer, _unknown_times(log)
+    return Answer.LITTLE, _too_slow(log, values)
 
 
-def _too_slow(log: LogInUse, is_open: bool, values: dict[str, str]) -> Statement:
-    """Why those who wait have little of the log, or that it is not known."""
+def _unknown_times(log: LogInUse) -> Statement:
+    """What is known of the times of a log and of the disks, where that does not tell which is quicker."""
+    if log.own is None or log.disks is None:
+        return NO_LATENCY
+    template = _(
+        "The pool has a log, but whether it is faster than the disks is unknown: it writes in about {log}, the disks "
+        "in about {disks}, but the cache flushes of one or both are not counted, for example behind disk encryption."
+    )
+    times = {"log": milliseconds(log.own.write_ns), "disks": milliseconds(log.disks.write_ns)}
+    return Statement("log-flush-unknown", template, times)
+
+
+def _too_slow(log: LogInUse, values: dict[str, str]) -> Statement:
+    """Why those who wait have little of the log."""
     workload = log.workload
-    if workload.throughput_share >= MOST_SHARE and not is_open:
+    if workload.throughput_share >= MOST_SHARE:
         template = _(
             "{share} of commits are on datasets with logbias=throughput: the log takes their records, the disks take "
             "their data, and a commit waits for both. With logbias=latency, the log would take all of it."

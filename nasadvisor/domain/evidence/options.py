@@ -256,16 +256,15 @@ UNLESS_CHECKPOINT: Final = Statement("option-back-undo", _("Yes, except while th
 def waits_of(workload: Workload, waited: Waited | None = None) -> Waits:
     """Commits as they were traced, where they were; else from counts and the time of one, as `CommitTime` bounds it.
 
-    Of reads that the ARC missed it is their median. OpenZFS has no counter for either, so the bounds are wide: half of
-    a histogram's reads lie between its quartiles. Misses are the host's, of which the pool has its share
-    (`misses_share`).
+    Of reads that the ARC missed it is their mean, between the bounds of a histogram's buckets. OpenZFS has no counter
+    for either. Misses are the host's, of which the pool has its share (`misses_share`).
     """
     days, commit = max(workload.seconds, 1e-9) / DAY_S, workload.commit_time
     writing = workload.commits * workload.writing_share / days
     bounds_ns = (commit.low_ns, commit.likely_ns, commit.high_ns) if commit else None
     commits = Wait(*(writing * each / 1e9 for each in bounds_ns)) if bounds_ns else None
     missed = workload.missed_reads_per_s * DAY_S
-    reads = Wait(*(missed * workload.quantile_of_reads_ns(share) / 1e9 for share in (0.25, 0.5, 0.75)))
+    reads = Wait(*(missed * each / 1e9 for each in workload.read_bounds_ns))
     if waited:
         return Waits(waited.total, reads, waited.named[:PROGRAMS_NAMED])
     return Waits(commits if writing else NO_WAIT, reads)

@@ -38,7 +38,7 @@ ARC_LIMIT: Final = "raise-arc-limit"
 SSD_DECIDES: Final = frozenset({"depends-on-ssd", "slow-flash", "bandwidth", "little-faster"})
 """Where the verdict on a log hangs on the SSD alone."""
 
-PROBE_DECIDES: Final = frozenset({"flush-unknown", "no-latency", "log-slow"})
+PROBE_DECIDES: Final = frozenset({"flush-unknown", "no-latency", "log-slow", "log-flush-unknown"})
 """Where a measurement by writing tells how long the pool itself takes."""
 
 _LOST_LOG: Final = Statement(

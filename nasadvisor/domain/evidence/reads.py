@@ -10,11 +10,10 @@ from typing import Final
 
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, size_from_curve
 from nasadvisor.domain.evidence.feed import cache_feed
-from nasadvisor.domain.evidence.histogram import Histogram
+from nasadvisor.domain.evidence.histogram import Histogram, bounds_of_mean
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import cache_size_by, recommend_cache
 from nasadvisor.domain.evidence.samples import ArcActivity
-from nasadvisor.domain.evidence.thresholds import ENOUGH_HITS
 from nasadvisor.domain.evidence.verdict import Demand, Relief, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, Wait
 from nasadvisor.domain.evidence.workload import Workload, reads_of
@@ -28,22 +27,16 @@ SHORTFALL: Final = 0.26
 (docs/evidence.md): nothing tells whether it has.
 """
 
-PART_OF_DAY: Final = 1 / 5
-"""[policy] Reads have no busy times among their counters. Where the ARC serves fewer than `ENOUGH_HITS`, the waiting of
-a day may lie in so much of it, as for a walk through many small files."""
-
 SSD_BEFORE_SSD: Final = 0.04
 """[policy] So much of the waiting for SSDs another SSD takes away at best: hardly anything."""
 
 
 def demand_of_reads(workload: Workload) -> Demand:
-    """How much of the time somebody waits for a read of this pool that the ARC missed."""
-    arc = workload.sample.arc
-    asked = arc.demand_hits + arc.demand_misses
-    may_be_hidden = bool(asked) and arc.demand_hits < ENOUGH_HITS * asked
-    share = workload.missed_reads_per_s * workload.read_ns / 1e9
-    felt = share / PART_OF_DAY if may_be_hidden else share
-    return Demand(felt, felt, share)
+    """How much of the time somebody waits for a read of this pool that the ARC missed: at the most if each took as long
+    as the disks' reads do, those of a scrub among them.
+    """
+    pace, (_, likely_ns, most_ns) = workload.read_pace, workload.read_bounds_ns
+    return Demand(pace.felt(likely_ns / 1e9), pace.felt(most_ns / 1e9), pace.ever(likely_ns / 1e9))
 
 
 def ghost_share(arc: ArcActivity) -> float:
@@ -112,7 +105,7 @@ class CacheInUse:
     def relief(self) -> Relief:
         """What it takes away: what it serves, as far as it is quicker; where it is not known how quick, all of that."""
         workload = self.workload
-        quicker = max(1 - self.reads.quantile_ns(0.5) / workload.read_ns, 0.0) if self.is_timed else 1.0
+        quicker = max(1 - self.reads.mean_ns / workload.read_ns, 0.0) if self.is_timed else 1.0
         if workload.is_flash:
             quicker = min(quicker, SSD_BEFORE_SSD)
         low, high = _of_own(self.share, workload)
@@ -131,11 +124,8 @@ class CacheInUse:
             return NO_WAIT
         days = max(workload.seconds, 1e-9) / DAY_S
         a_day = arc.l2_hits * workload.misses_share * arc.demand_misses / arc.misses / days
-        quantiles = (0.25, 0.75), (0.5, 0.5), (0.75, 0.25)
-        each_ns = (
-            workload.quantile_of_reads_ns(of_disks) - self.reads.quantile_ns(of_cache)
-            for of_disks, of_cache in quantiles
-        )
+        of_cache = reversed(bounds_of_mean(self.reads.mean_ns))
+        each_ns = (disks - cache for disks, cache in zip(workload.read_bounds_ns, of_cache, strict=True))
         return Wait(*(a_day * max(each, 0.0) / 1e9 for each in each_ns))
 
 

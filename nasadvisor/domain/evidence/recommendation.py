@@ -62,7 +62,7 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
             size_bytes,
             Statement(
                 "usual-log",
-                _("because no synchronous writes have been recorded yet; logs rarely hold more than {size}."),
+                _("because few synchronous writes have been recorded so far; logs rarely hold more than {size}."),
                 {"size": size_text(size_bytes)},
             ),
             False,

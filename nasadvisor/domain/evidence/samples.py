@@ -14,6 +14,10 @@ BUSY_COMMITS_PER_S: Final = 5.0
 """From here on an interval counts as one in which somebody waits for synchronous writes. Below lie the odd fsync of a
 log daemon or a package manager."""
 
+READING_MISSES_PER_S: Final = 10.0
+"""From so many reads on that the ARC missed, an interval counts as one in which somebody waits for disks: 10 % of the
+time of one program, at 10 ms each."""
+
 T = TypeVar("T")
 
 
@@ -51,9 +55,10 @@ class DatasetActivity:
 class VdevActivity:
     """One leaf vdev: `zpool iostat -w`. Times are the device's own, without cache flushes.
 
-    `written_bytes` is what the kernel counted for the disk or partition of an SSD (/sys/class/block/NAME/stat).
-    Only leaves are kept: what OpenZFS tells of the vdevs above them is the sum of theirs (vdev_get_stats_ex_impl() in
-    module/zfs/vdev.c).
+    `quiet_writes` and `quiet_sync_writes` are those among them of times in which nobody waited for synchronous writes,
+    where there were others. `written_bytes` is what the kernel counted for the disk or partition of an SSD
+    (/sys/class/block/NAME/stat). Only leaves are kept: what OpenZFS tells of the vdevs above them is the sum of theirs
+    (vdev_get_stats_ex_impl() in module/zfs/vdev.c).
     """
 
     guid: str
@@ -62,11 +67,16 @@ class VdevActivity:
     sync_reads: int = 0
     sync_writes: int = 0
     written_bytes: int = 0
+    quiet_sync_writes: int = 0
+    quiet_writes: Histogram = EMPTY
 
 
 @dataclass(frozen=True)
 class DiskActivity:
-    """One whole disk: /sys/block/DISK/stat. `key` is the kernel's name; times are milliseconds."""
+    """One whole disk: /sys/block/DISK/stat. `key` is the kernel's name; times are milliseconds.
+
+    `quiet_flushes` and `quiet_flush_ms` are those among them of quiet times, as of a `VdevActivity`.
+    """
 
     key: str
     flushes: int = 0
@@ -76,6 +86,12 @@ class DiskActivity:
     writes: int = 0
     written_bytes: int = 0
     write_ms: int = 0
+    quiet_flushes: int = 0
+    quiet_flush_ms: int = 0
+
+    def without_quiet(self) -> "DiskActivity":
+        """Its flushes of busy times only."""
+        return replace(self, flushes=self.flushes - self.quiet_flushes, flush_ms=self.flush_ms - self.quiet_flush_ms)
 
 
 @dataclass(frozen=True)
@@ -141,7 +157,8 @@ class PoolActivity:
 class Busy:
     """That part of an interval in which somebody waited for synchronous writes, and its peaks.
 
-    `peak_log_bytes` is the most that the pool's logs held when they were looked at, whoever waited.
+    `peak_log_bytes` is the most that the pool's logs held when they were looked at, whoever waited. `reading_s` and
+    `missed` are the like of reads: how long somebody waited for them, and how many the ARC missed then (whole host).
     """
 
     seconds: float = 0.0
@@ -150,6 +167,8 @@ class Busy:
     peak_commits_per_s: float = 0.0
     peak_bytes_per_s: float = 0.0
     peak_log_bytes: int = 0
+    reading_s: float = 0.0
+    missed: int = 0
 
 
 @dataclass(frozen=True)
@@ -181,12 +200,29 @@ class Sample:
 
     def with_busy(self) -> "Sample":
         """The same, with `busy` worked out: for an interval as it was measured, before it is added to others."""
-        commits_per_s = self.commits / self.seconds if self.seconds > 0 else 0.0
-        if commits_per_s < BUSY_COMMITS_PER_S:
+        busy, seconds = Busy(peak_log_bytes=self.busy.peak_log_bytes), self.seconds
+        if seconds > 0 and self.arc.demand_misses >= READING_MISSES_PER_S * seconds:
+            busy = replace(busy, reading_s=seconds, missed=self.arc.demand_misses)
+        if seconds > 0 and self.commits >= BUSY_COMMITS_PER_S * seconds:
+            busy = replace(
+                busy,
+                seconds=seconds,
+                commits=self.commits,
+                sync_bytes=self.sync_bytes,
+                peak_commits_per_s=self.commits / seconds,
+                peak_bytes_per_s=self.sync_bytes / seconds,
+            )
+        return replace(self, busy=busy)
+
+    def as_quiet(self) -> "Sample":
+        """The same beside busy times: all of it was quiet, unless it has busy times of its own."""
+        if self.busy.seconds:
             return self
-        bytes_per_s = self.sync_bytes / self.seconds
-        held = self.busy.peak_log_bytes
-        return replace(self, busy=Busy(self.seconds, self.commits, self.sync_bytes, commits_per_s, bytes_per_s, held))
+        return replace(
+            self,
+            vdevs=tuple(replace(v, quiet_writes=v.writes, quiet_sync_writes=v.sync_writes) for v in self.vdevs),
+            disks=tuple(replace(d, quiet_flushes=d.flushes, quiet_flush_ms=d.flush_ms) for d in self.disks),
+        )
 
 
 def merge(samples: Iterable[Sample]) -> Sample:
@@ -198,6 +234,8 @@ def merge(samples: Iterable[Sample]) -> Sample:
     ordered = sorted(samples, key=lambda each: each.at)
     if not ordered:
         raise ValueError("There is nothing to merge.")
+    if any(each.busy.seconds for each in ordered):
+        ordered = [each.as_quiet() for each in ordered]
     last = ordered[-1]
     return Sample(
         pool_guid=last.pool_guid,
@@ -248,4 +286,6 @@ def _busy(parts: list[Busy]) -> Busy:
         peak_commits_per_s=max(each.peak_commits_per_s for each in parts),
         peak_bytes_per_s=max(each.peak_bytes_per_s for each in parts),
         peak_log_bytes=max(each.peak_log_bytes for each in parts),
+        reading_s=sum(each.reading_s for each in parts),
+        missed=sum(each.missed for each in parts),
     )

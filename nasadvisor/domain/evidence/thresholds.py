@@ -41,7 +41,7 @@ SLOW_SSD_COMMIT_NS: Final = 2093 * US
 FreeBSD `diskinfo -wS`, base r320683. An SSD that was not tested may be either."""
 
 SLOW_SSD_IN_LINE_NS: Final = 4 * SLOW_SSD_COMMIT_NS
-"""[policy] What each of many writers waits for such a slow one: the block under way and one's own, both
+"""[policy] What each of many writers waits for such a slow one at the most: the block under way and one's own, both
 on the slower side of a mirror. The most that a commit waited for a log in the lab is 6.4 ms (docs/evidence.md)."""
 
 NVME_COMMIT_NS: Final = (12 * US, 100 * US)
@@ -66,8 +66,12 @@ SATA_LOG_BYTES_PER_S: Final = 450 * 1_000_000
 520. What asks for more is held up by such a log: sixteen writers of 1 MiB got a third of what the disks gave (OpenZFS
 PR 14378)."""
 
-BUSY_SHARE: Final = 0.002
-"""[policy] Busy times are felt if they are at least this share of what was watched: three minutes a day."""
+NVME_LOG_BYTES_PER_S: Final = (1000 * 1_000_000, 2000 * 1_000_000)
+"""[policy] The same of a log on NVMe with power-loss protection, of a small one and of a quick one: by data sheets
+Intel's Optane P1600X (118 GB) takes 1.05 GB/s, the P4800X 2.0."""
+
+SMALL_BYTES: Final = 16 * KIB
+"""Blocks up to here are what a log is for, and what SSDs are tested with; what a larger one takes hangs on its size."""
 
 MOST_SHARE: Final = 0.5
 """[policy] "Most" of the demand."""
@@ -78,16 +82,9 @@ than the pool for such (OpenZFS PR 14378); zil_slog_bulk sends more than 64 MiB 
 
 # A cache
 
-ENOUGH_HITS: Final = 0.99
-"""[policy] Where the ARC serves so many reads, the sum of a day hides no hour in which somebody waits all the time."""
-
 READS_AGGREGATED: Final = 16
-"""[policy] So many reads of blocks become one read of a disk at the most (zfs_vdev_aggregation_limit is 1 MiB, and most
-blocks have 64 KiB or more). It bounds a pool's share of the host's misses where OpenZFS does not count it (before 2.3).
-"""
-
-OTHER_READS: Final = 0.1
-"""[policy] Where misses are a smaller share of what the disks read, most reads are those of a scrub or a resilver."""
+"""[policy] So many reads ahead become one read of a disk at the most (zfs_vdev_aggregation_limit is 1 MiB, and most
+blocks have 64 KiB or more); what programs wait for lies where chance has it, and is read block by block."""
 
 ARC_SHRUNK: Final = 0.5
 """[policy] An ARC whose target is below this share of its limit was pushed back."""

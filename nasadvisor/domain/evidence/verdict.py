@@ -20,6 +20,9 @@ and whoever was asked about such hosts said: leave it."""
 LEAST_WAITED: Final = 10 * MINUTE_S / DAY_S
 """[policy] Less than ten minutes in a day is as good as no waiting at all."""
 
+BUSY_SHARE: Final = 0.002
+"""[policy] Busy times are felt if they are at least this share of what was watched: three minutes a day."""
+
 LEAST_SHARE: Final = 0.05
 """[policy] Whoever takes away less of the waiting takes away as good as nothing."""
 
@@ -68,6 +71,25 @@ class Relief:
     def at_best(self) -> float:
         """All of it, where nobody knows."""
         return 1.0 if self.high is None else self.high
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often somebody waits: in a second of all that was watched, and of its busy times, which are so much of it."""
+
+    all_day: float
+    busy: float
+    busy_share: float
+
+    def felt(self, each_s: float) -> float:
+        """How much of the time somebody waits who waits for so long each time. Busy times are felt if they last."""
+        whole = self.all_day * each_s
+        lasts = self.busy_share >= BUSY_SHARE and whole >= LEAST_WAITED
+        return max(whole, self.busy * each_s) if lasts else whole
+
+    def ever(self, each_s: float) -> float:
+        """The same at any time, however short."""
+        return max(self.all_day, self.busy) * each_s
 
 
 @dataclass(frozen=True)

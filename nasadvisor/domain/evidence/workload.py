@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, bounds_of_mean, merged
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts
-from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, Sample
+from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, Sample, VdevActivity
 from nasadvisor.domain.evidence.thresholds import (
-    BUSY_SHARE,
     COMMITS_A_BLOCK,
     LARGE_COMMIT_BYTES,
     MOST_SHARE,
-    OTHER_READS,
     READS_AGGREGATED,
+    SMALL_BYTES,
 )
+from nasadvisor.domain.evidence.verdict import Pace
 from nasadvisor.domain.figures import MS
 from nasadvisor.domain.storage.inventory import VdevClass
 
@@ -77,7 +77,11 @@ class CommitTime:
 
 @dataclass(frozen=True)
 class Workload:
-    """One pool over some time. Rates are per second of what was watched unless their name says `busy`."""
+    """One pool over some time. Rates are per second of what was watched unless their name says `busy`.
+
+    `sync_reads` are those of the data disks that programs waited for, 0 where they are not known apart; `cached_reads`
+    were served by the host's caches, 0 where this pool has none.
+    """
 
     seconds: float
     busy_seconds: float
@@ -97,6 +101,8 @@ class Workload:
     reads: Histogram
     txgs: Histogram
     sample: Sample
+    sync_reads: int = 0
+    cached_reads: int = 0
 
     @property
     def reachable_commits_share(self) -> float:
@@ -132,9 +138,27 @@ class Workload:
         return self.busy_commits_per_s or self.commits / max(self.seconds, 1e-9)
 
     @property
-    def is_busy_for_long(self) -> bool:
-        """Whether what happened in busy times is felt, and not a burst that is soon over."""
-        return 0 < self.busy_seconds >= BUSY_SHARE * self.seconds
+    def commit_pace(self) -> Pace:
+        """How often somebody waits for a commit that writes something."""
+        seconds, share = max(self.seconds, 1e-9), self.writing_share
+        return Pace(self.commits / seconds * share, self.busy_commits_per_s * share, self.busy_seconds / seconds)
+
+    @property
+    def log_bytes_per_s(self) -> float:
+        """What a log would have to take in busy times, as blocks; streams are among it."""
+        in_all = sum(each.sync_bytes_per_s for each in self.datasets)
+        share = (
+            sum(each.sync_bytes_per_s for each in self.datasets if each.reach is Reach.LOG) / in_all if in_all else 0.0
+        )
+        return (self.busy_sync_bytes_per_s or in_all) * share * self.block_overhead
+
+    @property
+    def large_bytes_per_commit(self) -> float:
+        """What a commit that a log makes quicker carries beyond a small block; those of streams are not among them."""
+        quick = [each for each in self.datasets if each.reach is Reach.LOG and not each.is_stream]
+        commits = sum(each.commits_per_s for each in quick)
+        carried = sum(each.sync_bytes_per_s for each in quick) / commits if commits else 0.0
+        return max(carried - SMALL_BYTES, 0.0) * self.block_overhead
 
     @property
     def stream_share(self) -> float:
@@ -155,12 +179,16 @@ class Workload:
 
     @property
     def misses_share(self) -> float:
-        """The share of the host's misses that can be this pool's: by its own count (OpenZFS 2.3), else by its disks."""
-        misses = self.sample.arc.misses
-        if not misses:
-            return 1.0
-        own = self.sample.pool.arc_reads or READS_AGGREGATED * self.reads.total
-        return min(own / misses, 1.0)
+        """The share of the host's misses that is this pool's: by its own count (OpenZFS 2.3), else by what was read of
+        its disks and caches. Of the disks' reads those count that programs wait for; where they are not known apart, a
+        scrub's are among them.
+        """
+        arc, own = self.sample.arc, self.sample.pool.arc_reads
+        if own or not arc.misses:
+            return min(own / arc.misses, 1.0) if arc.misses else 1.0
+        ahead = 0.0 if self.sync_reads else arc.prefetch_misses / READS_AGGREGATED
+        read = self.cached_reads + (self.sync_reads or self.reads.total)
+        return min(read / max(arc.demand_misses + ahead, 1), 1.0)
 
     @property
     def missed_reads_per_s(self) -> float:
@@ -168,16 +196,26 @@ class Workload:
         return self.sample.arc.demand_misses * self.misses_share / self.seconds if self.seconds else 0.0
 
     @property
-    def read_ns(self) -> float:
-        """How long a read that the ARC missed takes, median."""
-        return self.quantile_of_reads_ns(0.5)
+    def read_pace(self) -> Pace:
+        """How often somebody waits for a read of this pool that the ARC missed."""
+        busy = self.sample.busy
+        per_s = busy.missed * self.misses_share / busy.reading_s if busy.reading_s else 0.0
+        return Pace(self.missed_reads_per_s, per_s, busy.reading_s / max(self.seconds, 1e-9))
 
-    def quantile_of_reads_ns(self, share: float) -> float:
-        """The time that this share of the reads that the ARC missed does not exceed; of the quickest reads of the disks
-        where most are a scrub's."""
-        own = self.sample.pool.arc_reads or self.sample.arc.misses
-        of_disks = own / self.reads.total if self.reads.total else 1.0
-        return self.reads.quantile_ns(share if of_disks >= OTHER_READS else share * of_disks)
+    @property
+    def read_ns(self) -> float:
+        """How long a read that the ARC missed takes, mean; where others are a scrub's, of the quickest reads of the
+        disks: what programs wait for goes first.
+        """
+        missed = self.sample.arc.misses * self.misses_share - self.cached_reads
+        own = max(missed, self.sync_reads) / self.reads.total if self.reads.total else 0.0
+        return self.reads.mean_of_quickest_ns(own)
+
+    @property
+    def read_bounds_ns(self) -> tuple[float, float, float]:
+        """The same at the least, likely, and at the most: if others were as quick."""
+        low, likely, _ = bounds_of_mean(self.read_ns)
+        return low, likely, bounds_of_mean(self.reads.mean_ns)[2]
 
     def _commits_share(self, counts: Callable[[DatasetWorkload], bool]) -> float:
         total = sum(each.commits_per_s for each in self.datasets)
@@ -211,13 +249,19 @@ def workload_of(sample: Sample, facts: PoolFacts) -> Workload:
         reads=reads_of(sample, data),
         txgs=sample.txgs,
         sample=sample,
+        sync_reads=sum(each.sync_reads for each in _activity_of(sample, data)),
+        cached_reads=sample.arc.l2_hits if facts.leaves_of(VdevClass.CACHE) else 0,
     )
+
+
+def _activity_of(sample: Sample, leaves: tuple[LeafFacts, ...]) -> list[VdevActivity]:
+    guids = {leaf.guid for leaf in leaves}
+    return [each for each in sample.vdevs if each.guid in guids]
 
 
 def reads_of(sample: Sample, leaves: tuple[LeafFacts, ...]) -> Histogram:
     """How long the reads of these leaves took."""
-    guids = {leaf.guid for leaf in leaves}
-    return merged([each.reads for each in sample.vdevs if each.guid in guids])
+    return merged([each.reads for each in _activity_of(sample, leaves)])
 
 
 def _most_commits_first(dataset: DatasetWorkload) -> tuple[float, float, str]:
@@ -247,7 +291,7 @@ def _block_overhead(sample: Sample) -> float:
 def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
     """From the disks that take the ZIL now; None where nothing was written synchronously."""
     leaves = zil_leaves(sample, facts)
-    if not sum(each.sync_writes for each in sample.vdevs if each.guid in {leaf.guid for leaf in leaves}):
+    if not sum(each.sync_writes for each in _activity_of(sample, leaves)):
         return None
     return commit_time_of(sample, leaves)
 
@@ -255,16 +299,20 @@ def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
 def commit_time_of(sample: Sample, leaves: tuple[LeafFacts, ...]) -> CommitTime | None:
     """How long a commit takes, or would take, on these leaves; None where nothing was written to them.
 
-    Where most writes are not synchronous, as beside a replication, the median is theirs. Synchronous ones go first
-    (zfs_vdev_sync_write_min_active), so they are taken for the quickest.
+    It is that of busy times, where some were. Where most writes are not synchronous, as beside a replication, the
+    median is theirs. Synchronous ones go first (zfs_vdev_sync_write_min_active), so they are taken for the quickest.
     """
-    active = [each for each in sample.vdevs if each.guid in {leaf.guid for leaf in leaves}]
-    writes = merged([each.writes for each in active])
-    if writes == EMPTY:
+    active = _activity_of(sample, leaves)
+    every, quiet = (merged([getattr(each, name) for each in active]) for name in ("writes", "quiet_writes"))
+    if every == EMPTY:
         return None
+    writes = every.since(quiet) or every
     names = {leaf.disk for leaf in leaves}
-    flushes, flush_ns = flush_time([disk for disk in sample.disks if disk.key in names])
-    sync_share = sum(each.sync_writes for each in active) / max(writes.total, 1)
+    disks = [disk for disk in sample.disks if disk.key in names]
+    busy_disks = [disk.without_quiet() for disk in disks]
+    flushes, flush_ns = flush_time(busy_disks if any(disk.flushes for disk in busy_disks) else disks)
+    sync_writes = sum(each.sync_writes - each.quiet_sync_writes for each in active)
+    sync_share = sync_writes / max(writes.total, 1)
     middle = sync_share / 2 if 0 < sync_share < MOST_SHARE else 0.5
     write_ns = writes.quantile_ns(middle)
     return CommitTime(
@@ -282,8 +330,7 @@ def zil_leaves(sample: Sample, facts: PoolFacts) -> tuple[LeafFacts, ...]:
     """The leaves of the class that takes most synchronous writes: a log, or from OpenZFS 2.4 on `special`."""
 
     def sync_writes(vdev_class: VdevClass) -> int:
-        guids = {leaf.guid for leaf in facts.leaves_of(vdev_class)}
-        return sum(each.sync_writes for each in sample.vdevs if each.guid in guids)
+        return sum(each.sync_writes for each in _activity_of(sample, facts.leaves_of(vdev_class)))
 
     return facts.leaves_of(max((*DATA, *LOGS), key=sync_writes))
 

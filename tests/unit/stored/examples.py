@@ -121,15 +121,15 @@ SAMPLE: Final = replace(
     EMPTY_SAMPLE,
     datasets=(DatasetActivity("tank/vms", *range(10, 24)), DatasetActivity("tank", 1)),
     vdevs=(
-        VdevActivity("18", Histogram((0, 2, 5)), Histogram((0, 0, 7)), 30, 31, 32),
+        VdevActivity("18", Histogram((0, 2, 5)), Histogram((0, 0, 7)), 30, 31, 32, 33, Histogram((0, 0, 3))),
         VdevActivity("19", Histogram((1,))),
     ),
-    disks=(DiskActivity("sda", *range(40, 47)),),
+    disks=(DiskActivity("sda", *range(40, 49)),),
     pool=PoolActivity(*range(50, 55)),
     arc=ArcActivity(*range(60, 72)),
     levels=Levels(*range(72, 77)),
     txgs=Histogram((0, 0, 0, 4)),
-    busy=Busy(8.5, 80, 81, 82.5, 83.25, 84),
+    busy=Busy(8.5, 80, 81, 82.5, 83.25, 84, 85.5, 86),
 )
 """Another number in each field, so that two that were mixed up are told apart."""
 

@@ -5,14 +5,10 @@ from typing import Final
 
 from nasadvisor.domain.evidence.commits import SsdTime
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, FioFigures
-from nasadvisor.domain.evidence.thresholds import SLOW_SSD_COMMIT_NS, US
+from nasadvisor.domain.evidence.thresholds import SLOW_SSD_COMMIT_NS, SMALL_BYTES, US
 from nasadvisor.domain.figures import milliseconds, percent
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import KIB
-
-SMALL_BYTES: Final = 16 * KIB
-"""Blocks up to here are what a log is for."""
 
 GOOD_COMMIT_NS: Final = 300 * US
 """[policy] About twice what the SSD with power-loss protection in `thresholds` needs: those have no need to really
@@ -30,7 +26,9 @@ def ssd_time(result: CandidateResult) -> SsdTime | None:
     low = min((each.commit_p50_ns for each in alone), default=0.0)
     if not low:
         return None
-    return SsdTime(low, _slow_end_ns(alone), True, _slow_end_ns(many) if many else None)
+    many_ns = _slow_end_ns(many) if many else None
+    paces = sorted(each for each in (result.first_bytes_per_s, result.last_bytes_per_s) if each)
+    return SsdTime(low, _slow_end_ns(alone), True, many_ns, *((paces[0], paces[-1]) if paces else ()))
 
 
 def _slow_end_ns(figures: Iterable[FioFigures]) -> float:

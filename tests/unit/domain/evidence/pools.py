@@ -101,4 +101,4 @@ def readers(
         pool=PoolActivity(arc_reads=misses, arc_read_bytes=misses * 64 * KIB),
         arc=arc,
         levels=Levels(arc_bytes, 8 * GIB, 16 * GIB),
-    )
+    ).with_busy()

@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, WAITS_ALONE, WAITS_IN_LINE, SsdTime
+from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, WAITS_ALONE, WAITS_IN_LINE, SsdTime, commits_of
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.options import Known, Option, OptionRow, known_of
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts, Served
 from nasadvisor.domain.evidence.reads import SHORTFALL
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
-from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
+from nasadvisor.domain.evidence.thresholds import HISTORY, SLOW_SSD_IN_LINE_NS, SPOT, Span
 from nasadvisor.domain.evidence.verdict import Answer, Waiting
+from nasadvisor.domain.evidence.waited import Wait, Waited
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import DAY_S, GIB
@@ -139,7 +140,10 @@ class TestLog:
 
     def test_whoever_commits_beside_others_may_wait_longer_for_the_same_ssd(self) -> None:
         """The waiting of eight programs went by 75 % where 94 to 96 % had been said, that of one by 87 %."""
-        alone, beside_others = (row(Option.LOG, known(sync_writers(commits_per_s=each))).relief for each in (10, 600))
+        tested = SsdTime(UNKNOWN_SSD.low_ns, UNKNOWN_SSD.high_ns, True)
+        alone, beside_others = (
+            row(Option.LOG, known(sync_writers(commits_per_s=each), ssd=tested)).relief for each in (10, 600)
+        )
         assert alone is not None
         assert beside_others is not None
         assert beside_others.low < alone.low < 1 - WAITS_ALONE * UNKNOWN_SSD.high_ns / 50e6
@@ -163,14 +167,18 @@ class TestLog:
         assert relief.high is not None
         assert relief.low <= gone <= relief.high
 
-    def test_of_an_ssd_that_was_not_tested_two_blocks_are_waited_for_on_both_sides_of_the_mirror(self) -> None:
-        """Six and a half times the slow end, as tested SSDs needed, made it 5 % to 99 %, which says nothing."""
+    def test_of_an_ssd_that_was_not_tested_no_line_is_reckoned_where_none_is_of_the_disks(self) -> None:
+        """Whoever commits beside others waits in line for the disks as well: what they take for one is no more than one
+        of several has to wait. A trace tells what was waited, line and all."""
         several = known(sync_writers(commits_per_s=600))
         commit, relief = several.workload.commit_time, row(Option.LOG, several).relief
         assert commit is not None
         assert relief is not None
-        most = 4 * UNKNOWN_SSD.high_ns / commit.likely_ns
+        most = WAITS_ALONE * UNKNOWN_SSD.high_ns / commit.likely_ns
         assert relief.low == pytest.approx(several.workload.reachable_commits_share * (1 - most))
+        waited_s = commit.likely_ns / 1e9 * 600 * DAY_S
+        traced = commits_of(several.workload, Waited(Wait(waited_s, waited_s, waited_s), (), DAY_S, 3000.0, 300, 0.004))
+        assert traced.relief(UNKNOWN_SSD).low == pytest.approx(1 - SLOW_SSD_IN_LINE_NS / commit.likely_ns)
 
     @pytest.mark.parametrize(
         ("many_share", "most_share"),
@@ -280,7 +288,7 @@ def test_of_a_limit_that_was_read_where_the_counters_were_not_it_is_said_how_its
 
 
 def test_where_no_dropped_block_can_be_of_this_pool_nothing_is_said_of_more_memory() -> None:
-    sample = readers()
+    sample = readers(200)
     of_others = replace(sample, pool=replace(sample.pool, arc_reads=sample.pool.arc_reads // 5))
     found = row(Option.MEMORY, known(of_others))
     assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "option-memory-open")

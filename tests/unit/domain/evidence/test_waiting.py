@@ -11,7 +11,7 @@ from nasadvisor.domain.evidence.options import Known, Option, OptionsTable, know
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
 from nasadvisor.domain.evidence.recommendation import mean_block_bytes, recommend_log
-from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, PoolActivity, Sample, VdevActivity
+from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, PoolActivity, Sample, VdevActivity, merge
 from nasadvisor.domain.evidence.shopping import shopping_of
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.verdict import Answer, Verdict, Waiting
@@ -190,11 +190,21 @@ class TestReads:
         assert told(cache(part)) == (Answer.CANNOT_TELL, "ghosts-of-all")
         assert told(cache(sample)) == (Answer.HELPS, "ghosts")
 
-    def test_where_the_arc_answers_nearly_all_few_misses_are_not_felt(self) -> None:
+    @pytest.mark.parametrize("hits_a_miss", [5, 500])
+    def test_few_misses_all_day_are_not_felt_however_many_reads_the_arc_answers(self, hits_a_miss: int) -> None:
         sample = readers(9)
-        many_hits = replace(sample, arc=replace(sample.arc, demand_hits=sample.arc.misses * 500))
-        assert told(cache(many_hits)) == (Answer.LITTLE, "arc-is-enough")
-        assert told(cache(sample)) == (Answer.HELPS, "ghosts")
+        hits = replace(sample, arc=replace(sample.arc, demand_hits=sample.arc.misses * hits_a_miss))
+        assert told(cache(hits)) == (Answer.LITTLE, "arc-is-enough")
+
+    @pytest.mark.parametrize("hits_a_miss", [0, 10_000])
+    def test_an_hour_of_waiting_is_felt_however_many_reads_the_arc_answers_all_day(self, hits_a_miss: int) -> None:
+        hour, rest = readers(200, seconds=3600), readers(0.1, seconds=DAY - 3600)
+        arc = replace(rest.arc, demand_hits=hour.arc.misses * hits_a_miss)
+        assert told(cache(merge([hour, replace(rest, arc=arc)]))) == (Answer.HELPS, "ghosts")
+
+    def test_two_minutes_of_it_are_not(self) -> None:
+        short = merge([readers(200, seconds=120), readers(0.1, seconds=DAY - 120)])
+        assert cache(short).answer in (Answer.NO, Answer.LITTLE)
 
     def test_the_time_of_a_read_is_not_that_of_a_scrub(self) -> None:
         sample = readers(20)
@@ -220,7 +230,7 @@ class TestReads:
         assert told(cache(with_cache[slow], pool)) == (Answer.LITTLE, "cache-slow")
 
     def test_what_all_caches_of_a_host_serve_is_not_said_of_one_pool(self) -> None:
-        sample = readers()
+        sample = readers(200)
         arc = replace(sample.arc, l2_hits=50, l2_misses=50, l2_read_bytes=9, l2_written_bytes=3)
         part = replace(sample, arc=arc, pool=PoolActivity(arc_reads=sample.pool.arc_reads // 5))
         assert told(cache(part, facts(*LEAVES, CACHE_LEAF))) == (Answer.CANNOT_TELL, "caches-of-all")
