@@ -28,7 +28,7 @@ WORDS: Final[dict[str, str | Promise]] = {
     "log-in-use": gettext_lazy("handles {share} of log writes"),
     "log-bypassed": gettext_lazy("handles only {share} of log writes"),
     "log-idle": gettext_lazy("hardly used"),
-    "log-slow": gettext_lazy("slower than the disks"),
+    "log-slow": gettext_lazy("hardly faster than the disks"),
     "log-flush-unknown": gettext_lazy("disk latency unavailable"),
     "log-throughput": gettext_lazy("commits still wait for the disks"),
     "flush-unknown": gettext_lazy("disk latency unavailable"),

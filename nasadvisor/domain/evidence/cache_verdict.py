@@ -20,6 +20,7 @@ from nasadvisor.domain.evidence.reads import (
     ghost_share,
     least_at,
     own_ghost_share,
+    random_share,
     relief_by_cache,
     stream_share,
 )
@@ -132,7 +133,7 @@ def _bounds(workload: Workload, facts: PoolFacts) -> Iterator[tuple[Relief, Stat
     out, fills = kept_out(workload, facts), filling(workload)
     if out:
         yield out
-    if stream_share(arc) >= STREAM_SHARE and not facts.tunables.reads_streams_from_cache:
+    if random_share(arc) < LEAST_SHARE and not facts.tunables.reads_streams_from_cache:
         template = _(
             "{share} of misses are prefetches for long sequential reads, which this release of OpenZFS never serves "
             "from a cache (l2arc_noprefetch=1)."
@@ -195,7 +196,7 @@ def _by_ghosts(workload: Workload, answer: Answer, least: float) -> Statement:
         template = _(
             "At least {share} of misses were for blocks the ARC had just evicted; {arc} more would have held them."
         )
-        return Statement("ghosts", template, values)
+        return Statement("ghosts", template, {**values, "share": percent(own_ghost_share(workload))})
     if share >= HELPS_SHARE > own_ghost_share(workload):
         template = _(
             "{share} of the host's misses were for blocks the ARC had just evicted, but at most {own} of the misses "

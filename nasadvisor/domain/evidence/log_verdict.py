@@ -157,7 +157,7 @@ def _of_ssd(commits: Commits, answer: Answer, ssd: SsdTime) -> Statement:
         return NO_LATENCY
     values = {
         "pool": milliseconds(pool_ns),
-        "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),
+        "ssd": milliseconds_range(*commits.needs_ns(ssd)),
         "commits": rate(workload.commits_per_s),
         "stream": size_text(int(workload.log_bytes_per_s)),
     }
@@ -189,10 +189,10 @@ def _open(commits: Commits, ssd: SsdTime, values: dict[str, str]) -> Statement:
         return Statement("slow-flash", template, values)
     if commits.is_much_for(ssd):
         template = _(
-            "Programs wait for {commits} commits/s, about {pool} each, and write {stream}/s this way: more than a "
-            "SATA SSD can take. A log that cannot keep up makes the pool slower than its disks."
+            "Programs wait for {commits} commits/s, about {pool} each, and write {stream}/s this way. An SSD may take "
+            "no more than {most}/s, and a log that cannot keep up makes the pool slower than its disks."
         )
-        return Statement("bandwidth", template, values)
+        return Statement("bandwidth", template, {**values, "most": size_text(int(ssd.least_per_s))})
     template = _(
         "The pool commits in about {pool}. Whether an SSD is much faster depends on the SSD ({ssd}). Test it first."
     )

@@ -14,6 +14,7 @@ from nasadvisor.domain.evidence.histogram import Histogram, bounds_of_mean
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import cache_size_by, recommend_cache
 from nasadvisor.domain.evidence.samples import ArcActivity
+from nasadvisor.domain.evidence.thresholds import STREAM_STARTS
 from nasadvisor.domain.evidence.verdict import Demand, Relief, Waiting
 from nasadvisor.domain.evidence.waited import NO_WAIT, Wait
 from nasadvisor.domain.evidence.workload import Workload, reads_of
@@ -52,6 +53,11 @@ def own_ghost_share(workload: Workload) -> float:
 def stream_share(arc: ArcActivity) -> float:
     """The share of misses that were read ahead."""
     return arc.prefetch_misses / arc.misses if arc.misses else 0.0
+
+
+def random_share(arc: ArcActivity) -> float:
+    """The share of the misses that programs wait for which no stream explains."""
+    return max(1 - STREAM_STARTS * arc.prefetch_misses / arc.demand_misses, 0.0) if arc.demand_misses else 0.0
 
 
 def _of_own(share: float, workload: Workload) -> tuple[float, float]:

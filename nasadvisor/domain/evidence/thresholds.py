@@ -86,6 +86,9 @@ READS_AGGREGATED: Final = 16
 """[policy] So many reads ahead become one read of a disk at the most (zfs_vdev_aggregation_limit is 1 MiB, and most
 blocks have 64 KiB or more); what programs wait for lies where chance has it, and is read block by block."""
 
+OTHER_READS: Final = 0.1
+"""[policy] Where fewer of the disks' reads were missed by the ARC, the others are those of a scrub or a resilver."""
+
 ARC_SHRUNK: Final = 0.5
 """[policy] An ARC whose target is below this share of its limit was pushed back."""
 
@@ -94,6 +97,10 @@ ARC_FULL: Final = 0.90
 
 STREAM_SHARE: Final = 0.70
 """[policy] With so many of the misses being prefetches, reads are streams."""
+
+STREAM_STARTS: Final = 1 / 8
+"""[policy] So many reads of a stream are waited for beside those that were read ahead: its first ones, and those that
+came too late. In OpenZFS issue 10687 it was one in nineteen."""
 
 ARC_LIMIT_SHARE: Final = 0.40
 """[policy] An ARC limited to less than this share of the memory should be enlarged first. Some installers limit it

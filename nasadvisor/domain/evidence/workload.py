@@ -11,6 +11,7 @@ from nasadvisor.domain.evidence.thresholds import (
     COMMITS_A_BLOCK,
     LARGE_COMMIT_BYTES,
     MOST_SHARE,
+    OTHER_READS,
     READS_AGGREGATED,
     SMALL_BYTES,
 )
@@ -207,15 +208,20 @@ class Workload:
         """How long a read that the ARC missed takes, mean; where others are a scrub's, of the quickest reads of the
         disks: what programs wait for goes first.
         """
-        missed = self.sample.arc.misses * self.misses_share - self.cached_reads
-        own = max(missed, self.sync_reads) / self.reads.total if self.reads.total else 0.0
-        return self.reads.mean_of_quickest_ns(own)
+        return self.reads.mean_of_quickest_ns(self._missed_of_reads)
 
     @property
     def read_bounds_ns(self) -> tuple[float, float, float]:
-        """The same at the least, likely, and at the most: if others were as quick."""
+        """The same at the least, likely, and at the most: as long as all reads take, unless most are a scrub's."""
+        most_ns = self.reads.mean_ns if self._missed_of_reads >= OTHER_READS else self.read_ns
         low, likely, _ = bounds_of_mean(self.read_ns)
-        return low, likely, bounds_of_mean(self.reads.mean_ns)[2]
+        return low, likely, bounds_of_mean(most_ns)[2]
+
+    @property
+    def _missed_of_reads(self) -> float:
+        """The share of the disks' reads that the ARC missed; more than 1 where several were read at once."""
+        missed = self.sample.arc.misses * self.misses_share - self.cached_reads
+        return max(missed, self.sync_reads) / self.reads.total if self.reads.total else 0.0
 
     def _commits_share(self, counts: Callable[[DatasetWorkload], bool]) -> float:
         total = sum(each.commits_per_s for each in self.datasets)

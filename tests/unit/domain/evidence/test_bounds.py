@@ -75,6 +75,13 @@ class TestLog:
         used = replace(sample, datasets=(taken,), vdevs=(*data, own))
         assert log(used, facts(*LEAVES, LOG_LEAF)).answer is not Answer.HELPS
 
+    def test_a_tested_ssd_that_is_quicker_than_the_disks_at_its_slowest_helps(self) -> None:
+        alone = log(committing(3, 100, flush_ms=4), ssd=SsdTime(MS, 3 * MS, True))
+        assert told(alone) == (Answer.HELPS, "slow-commits")
+        busy = log(committing(3, 400, flush_ms=4), ssd=SsdTime(MS, 3 * MS, True, 20 * MS))
+        assert busy.answer is Answer.LITTLE
+        assert "1.0–20 ms" in str(busy.rule)
+
     def test_what_an_ssd_takes_for_a_large_commit_is_its_size_by_its_pace(self) -> None:
         """1 MiB took 5.9 ms on the SSD that makes 4 KiB durable in 0.16 (Intel 710, 171 MB/s)."""
         quick = SsdTime(0.138 * MS, 0.21 * MS, True, 0.5 * MS, 171e6, 171e6)
@@ -172,6 +179,18 @@ class TestReads:
         cached = replace(sample, arc=arc, vdevs=tuple(replace(each, reads=left) for each in sample.vdevs))
         pool = replace(OLD, leaves=(*LEAVES, CACHE_LEAF))
         assert told(cache(cached, pool)) == (Answer.HELPS, "cache-serves")
+
+    def test_streams_beside_random_reads_do_not_decide_of_those(self) -> None:
+        """OpenZFS 2.1 reads from the disks what is read ahead, but programs wait for what is not."""
+        old = facts(zfs="2.1.15-1")
+        assert told(cache(readers(400, prefetch_share=0.92, ghost_share=0.01), old)) == (Answer.NO, "streams")
+        assert cache(readers(400, prefetch_share=0.75, ghost_share=0.01), old).answer is Answer.CANNOT_TELL
+        assert told(cache(readers(400, prefetch_share=0.75, ghost_share=0.4), old)) == (Answer.HELPS, "ghosts")
+
+    def test_of_a_part_of_the_misses_it_is_said_how_many_of_these_were_just_dropped(self) -> None:
+        sample = readers(400, ghost_share=0.9)
+        part = replace(sample, pool=PoolActivity(arc_reads=sample.pool.arc_reads // 5))
+        assert "At least 50 % of misses" in str(cache(part).rule)
 
     def test_headers_of_another_pools_cache_shrink_the_arc_of_all(self) -> None:
         sample = readers()
