@@ -3,6 +3,7 @@
 A `SmartReading` is what is kept for years; it goes through `nasadvisor.stored.documents` like every other document.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -30,6 +31,7 @@ from nasadvisor.domain.health.smart.power_loss import (
 from nasadvisor.domain.health.smart.report import (
     COLDEST_CELSIUS,
     HOTTEST_CELSIUS,
+    Attribute,
     Protocol,
     SmartReport,
     limit_celsius,
@@ -52,6 +54,15 @@ UNSAFE_NAMES: Final = frozenset(
     }
 )
 FULL: Final = 100
+NAMED_BY_NUMBER: Final = frozenset({197, 198})
+"""What smartctl calls so on every SSD that its database does not know, though makers of SSDs count other things there,
+as what was read (henrygd/beszel#2296). A surface that is scanned is a matter of hard disks."""
+
+BAD_BLOCKS: Final = frozenset({5, 187, 196, *NAMED_BY_NUMBER})
+FLIPPING: Final = re.compile(r"(?:Crucial_)?CT\d+MX500SSD\d")
+"""Models whose count of unreadable sectors is 1 now and 0 an hour later, also where the database does not know their
+size yet and so not what is wrong with them (smartmontools tickets 1227, smartmontools#161)."""
+
 ALL_TIME_ERRORS: Final = (4, 8)
 """ATA device statistics, General Errors: Number of Reported Uncorrectable Errors (ACS-4, table A.16)."""
 
@@ -305,8 +316,20 @@ def _counted(report: SmartReport, what: CountName) -> int | None:
 
 
 def _all_counted(report: SmartReport, what: CountName) -> Iterator[int]:
-    found = (attribute.events for attribute in meaning(report.attributes, what))
+    found = (each.events for each in meaning(report.attributes, what) if _is_meant(each, report))
     return (count for count in found if count is not None)
+
+
+def _is_meant(attribute: Attribute, report: SmartReport) -> bool:
+    """Whether an attribute counts what its name says. Where it has the name of its number alone, something else must
+    speak of bad blocks too: another count, the log of errors, or the vendor's own scale."""
+    if attribute.number == 197 and FLIPPING.fullmatch(report.model):
+        return False
+    if report.family or report.rotation_rate != 0 or attribute.number not in NAMED_BY_NUMBER or not attribute.events:
+        return True
+    others = (each.events for each in report.attributes if each.number in BAD_BLOCKS - {attribute.number})
+    told = (report.ata_errors, report.pending_defects, events(report.statistics.get(ALL_TIME_ERRORS), ""), *others)
+    return any(told) or 0 < (attribute.value or 0) < FULL
 
 
 def _named_bits(names: tuple[tuple[int, str], ...], value: int | None) -> Iterator[str]:

@@ -148,6 +148,34 @@ def test_a_sensor_that_is_not_there_measures_nothing(told: int) -> None:
     assert decode(beside).temperature_celsius == 35
 
 
+UNKNOWN = {"model_family": None}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"ata_smart_error_log": {"extended": {"count": 3}}},
+        {"ata_pending_defects_log": {"count": 8}},
+        {"ata_smart_attributes": {"table": [row(198, "Offline_Uncorrectable", 13_570), row(5, "X", 2)]}},
+        {"ata_smart_attributes": {"table": [row(198, "Offline_Uncorrectable", 13_570) | {"value": 98}]}},
+        {"rotation_rate": 7200},
+        {"rotation_rate": None},
+        {"model_family": "Example SSDs"},
+    ],
+)
+def test_of_an_ssd_that_nobody_knows_the_name_of_a_number_counts_only_beside_another_witness(beside: Json) -> None:
+    alone = disk(row(198, "Offline_Uncorrectable", 13_570)) | UNKNOWN
+    assert decode(alone).media_errors is None
+    assert decode(alone | beside).media_errors == 13_570
+
+
+def test_unreadable_sectors_that_come_and_go_are_none_whatever_the_database_calls_them() -> None:
+    pending = disk(row(197, "Current_Pending_Sector", 1), row(5, "Reallocated_Sector_Ct", 2)) | UNKNOWN
+    assert decode(pending).pending == 1
+    for model in ("CT4000MX500SSD1", "Crucial_CT250MX500SSD4"):
+        assert decode(pending | {"model_name": model}).pending is None
+
+
 def test_a_count_below_zero_is_none() -> None:
     minus_one = disk(row(197, "Current_Pending_Sector", 2**32 - 1), row(187, "Reported_Uncorrect", 2**48 - 1))
     statistic = {"offset": 8, "value": 2**32 - 1, "flags": {"valid": True}}
