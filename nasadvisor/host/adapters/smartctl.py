@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from nasadvisor.domain.health.smart.values import at
 from nasadvisor.domain.health.sweep import UNUSABLE, ExitBit, SelfTest, SweepOutcome
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -29,7 +30,8 @@ AUTO: Final = ""
 DEVICE_TYPES: Final[Mapping[Bus, tuple[str, ...]]] = {
     # Named where it is known, because finding it out can spin a sleeping disk up (smartctl(8), -n).
     Bus.SATA: ("sat", AUTO),
-    Bus.SAS: ("scsi", AUTO),
+    # "sat" last: some controllers show SATA disks so that neither udev nor smartctl sees what they are.
+    Bus.SAS: ("scsi", AUTO, "sat"),
     Bus.NVME: ("nvme", AUTO),
     # The drive database knows most bridges; "sat" is what the others speak if they pass anything on. The vendors' own
     # types are not tried blindly: smartctl(8) warns of what they do to other bridges.
@@ -45,7 +47,7 @@ HIDDEN: Final = ("please try adding '-d", "lacks SMART capability", "Unknown USB
 
 HEALTH_KEYS: Final = frozenset(
     {
-        *("smart_status", "temperature", "power_on_time", "ata_smart_data", "ata_device_statistics"),
+        *("smart_status", "power_on_time", "ata_smart_data", "ata_device_statistics"),
         *("scsi_error_counter_log", "scsi_grown_defect_list", "scsi_percentage_used_endurance_indicator"),
     }
 )
@@ -80,12 +82,16 @@ def ask(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> Reply:
     Raises:
         ToolMissing: smartctl is not installed.
     """
-    reply = Reply(SweepOutcome.UNSUPPORTED, problem=CARD if disk.bus is Bus.MMC else VIRTUAL)
+    replies: list[Reply] = []
     for device_type in DEVICE_TYPES[disk.bus]:
         reply = _ask_as(runner, disk, device_type, timeout_s)
         if reply.outcome in (SweepOutcome.READ, SweepOutcome.ASLEEP) or reply.exit_status == 0:
-            break
-    return reply
+            return reply
+        replies.append(reply)
+    if not replies:
+        return Reply(SweepOutcome.UNSUPPORTED, problem=CARD if disk.bus is Bus.MMC else VIRTUAL)
+    # What is hidden to one question has not failed because another one, of the wrong kind, has no answer.
+    return next((each for each in replies if each.outcome is SweepOutcome.UNSUPPORTED), replies[0])
 
 
 def ask_id_ctrl(runner: Runner, disk: Disk) -> str:
@@ -152,16 +158,17 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
         )
         return Reply(outcome, output.code or int(ExitBit.COMMAND_FAILED), device_type, problem)
     if _has_no_health(answer):
-        return Reply(SweepOutcome.UNSUPPORTED, output.code, device_type, NO_HEALTH)
+        return Reply(
+            SweepOutcome.UNSUPPORTED, output.code or int(ExitBit.COMMAND_FAILED), device_type, problem=NO_HEALTH
+        )
     return Reply(SweepOutcome.READ, output.code, device_type, text=output.stdout)
 
 
 def _has_no_health(answer: Mapping[str, Any]) -> bool:
     """Whether smartctl says so, as of the volumes of a RAID controller. A disk that cannot predict its failure may
     still count errors."""
-    support = answer.get("smart_support")
-    is_denied = isinstance(support, dict) and support.get("available") is False
-    return is_denied and not HEALTH_KEYS & answer.keys()
+    is_denied = at(answer, "smart_support", "available") is False
+    return is_denied and not (HEALTH_KEYS & answer.keys() or at(answer, "temperature", "current"))
 
 
 def _type_option(device_type: str) -> tuple[str, ...]:

@@ -201,12 +201,13 @@ def _scsi_exception(document: object) -> tuple[int, int] | None:
 
 
 def _temperature_now(document: object) -> int | None:
-    """Some SAS disks tell it in their environmental reports alone (smartctl 7.4 and later)."""
+    """Some SAS disks tell it in their environmental reports alone, and 0 or nothing beside (smartctl 7.4 and later)."""
     told = (
         at(document, "temperature", "current"),
         at(document, "scsi_environmental_reports", "temperature_1", "current"),
     )
-    return next((now for each in told if (now := whole(each, COLDEST_CELSIUS, HOTTEST_CELSIUS)) is not None), None)
+    known = [now for each in told if (now := whole(each, COLDEST_CELSIUS, HOTTEST_CELSIUS)) is not None]
+    return next(filter(None, known), known[0] if known else None)
 
 
 def _temperature_limit(document: object) -> int | None:

@@ -6,7 +6,7 @@ some drives; then the attribute that agrees with it modulo the wrap is the same 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from nasadvisor.domain.health.smart.report import Attribute, SmartReport
@@ -99,7 +99,7 @@ def _unit(attribute: Attribute, report: SmartReport, standard: ByteCounter | Non
     """Bytes per count, or None if this is no counter of host writes or nobody can tell its unit."""
     told = UNITS.get(attribute.name)
     if told:
-        return told
+        return _told_by_page_1(attribute, told, standard) or told
     unnamed = not attribute.named and attribute.number in NUMBERS
     if not attribute.raw or not (unnamed or attribute.name in UNSURE_NAMES):
         return None
@@ -110,6 +110,17 @@ def _unit(attribute: Attribute, report: SmartReport, standard: ByteCounter | Non
         return None
     little = report.hours is not None and attribute.raw * SECTOR < report.hours * LEAST_BYTES_PER_HOUR
     return None if little else SECTOR
+
+
+def _told_by_page_1(attribute: Attribute, told: int, standard: ByteCounter | None) -> int | None:
+    """Another unit, where page 1 counts the same writes in it and not in the one that the name tells: a family of the
+    database has drives of several firmwares. Seen on a Kioxia Exceria, whose 241 is named for GiB and counts 32 MiB."""
+    if not (standard and standard.bytes_written and attribute.raw):
+        return None
+    whole_page = replace(standard, may_wrap=False)
+    if _agrees(attribute.raw * told, told, standard):
+        return None
+    return next((unit for unit in POSSIBLE_UNITS if _agrees(attribute.raw * unit, unit, whole_page)), None)
 
 
 def _agrees(written: int, unit: int, standard: ByteCounter) -> bool:

@@ -69,7 +69,7 @@ def test_a_stick_without_health_is_no_failure() -> None:
 
 def test_a_disk_behind_a_raid_controller_hides_itself() -> None:
     hidden = said(2, "DELL or MegaRaid controller, please try adding '-d megaraid,N'")
-    runner = FakeRunner({call(Bus.SAS, "scsi"): hidden, call(Bus.SAS): hidden})
+    runner = FakeRunner({call(Bus.SAS, "scsi"): hidden, call(Bus.SAS): hidden, call(Bus.SAS, "sat"): said(2, "no ATA")})
     assert ask(runner, disk(Bus.SAS)).outcome is SweepOutcome.UNSUPPORTED
 
 
@@ -79,16 +79,33 @@ def test_a_disk_behind_a_raid_controller_hides_itself() -> None:
         ({}, SweepOutcome.UNSUPPORTED),
         ({"scsi_grown_defect_list": 0}, SweepOutcome.READ),  # it cannot predict a failure, but counts
         ({"temperature": {"current": 31}}, SweepOutcome.READ),
+        ({"temperature": {"current": 0, "drive_trip": 0}}, SweepOutcome.UNSUPPORTED),
     ],
 )
-def test_a_raid_volume_answers_and_has_no_health(told: dict[str, object], outcome: SweepOutcome) -> None:
-    volume = {"smartctl": {"exit_status": 4}, "scsi_vendor": "DELL", "smart_support": {"available": False}}
-    runner = FakeRunner({call(Bus.SAS, "scsi"): Output(json.dumps(volume | told), "", 4, 0.1)} | volume_as_auto())
+@pytest.mark.parametrize("code", [0, 4])
+def test_a_raid_volume_answers_and_has_no_health(told: dict[str, object], outcome: SweepOutcome, code: int) -> None:
+    runner = FakeRunner(
+        {
+            call(Bus.SAS, "scsi"): Output(json.dumps(VOLUME | told), "", code, 0.1),
+            call(Bus.SAS): said(2, "DELL or MegaRaid controller, please try adding '-d megaraid,N'"),
+            call(Bus.SAS, "sat"): said(2, "no ATA"),
+        }
+    )
     assert ask(runner, disk(Bus.SAS)).outcome is outcome
 
 
-def volume_as_auto() -> dict[str, Output]:
-    return {call(Bus.SAS): said(2, "DELL or MegaRaid controller, please try adding '-d megaraid,N'")}
+VOLUME: dict[str, object] = {
+    "smartctl": {"exit_status": 4},
+    "scsi_vendor": "DELL",
+    "smart_support": {"available": False},
+}
+
+
+def test_a_sata_disk_that_its_controller_shows_as_another_is_asked_as_one_in_the_end() -> None:
+    nothing = Output(json.dumps(VOLUME), "", 4, 0.1)
+    runner = FakeRunner({call(Bus.SAS, "scsi"): nothing, call(Bus.SAS): nothing, call(Bus.SAS, "sat"): ANSWER})
+    reply = ask(runner, disk(Bus.SAS))
+    assert (reply.outcome, reply.device_type) == (SweepOutcome.READ, "sat")
 
 
 def test_a_disk_that_should_answer_and_does_not_has_failed() -> None:

@@ -153,4 +153,5 @@ def test_a_sas_disk_may_tell_its_temperature_in_its_environmental_reports_alone(
     hot = sas() | HARD_DISK | {"scsi_environmental_reports": {"temperature_1": {"parameter_code": 0, "current": 61}}}
     assert decode(hot).temperature_celsius == 61
     assert told(decode(hot))["too-hot"] is Level.WARNING
+    assert decode(at(0, hot)).temperature_celsius == 61
     assert decode(at(38, hot)).temperature_celsius == 38

@@ -44,6 +44,15 @@ def test_where_the_name_lies_page_1_tells_the_unit(unit: int) -> None:
     assert reading.counters[-1].unit_bytes == unit
 
 
+def test_a_name_that_tells_another_unit_than_page_1_is_not_believed() -> None:
+    """A Kioxia Exceria: GiB by its name would be 32 times what it wrote, and no flash lasts so long."""
+    reading = decode(sata((241, "Lifetime_Writes_GiB", 100, 1_047_351), sectors=68_639_244_990, page7=0))
+    assert [counter.unit_bytes for counter in reading.counters] == [512, 32 * MIB]
+    assert reading.findings == ()
+    unlike = decode(sata((241, "Lifetime_Writes_GiB", 100, 9_000), sectors=5_000))
+    assert [counter.unit_bytes for counter in unlike.counters] == [512, GIB]
+
+
 def test_a_default_name_without_page_1_has_no_unit() -> None:
     assert decode(sata((241, "Total_LBAs_Written", 100, 15_739), family="")).bytes_written is None
 
