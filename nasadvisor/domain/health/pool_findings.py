@@ -219,6 +219,7 @@ def _errors(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
 
 def _scrubs(pool: Pool, read_at: str) -> Iterator[Finding]:
     if pool.scan or pool.suspended:
+        yield from _endless_scrub(pool, read_at)
         return
     explanation = _(
         "Only a scrub reads every copy of every block. Errors that are not found in time add up until redundancy "
@@ -242,6 +243,25 @@ def _scrubs(pool: Pool, read_at: str) -> Iterator[Finding]:
             {"pool": pool.name, "days": str(days)},
             level,
             explanation,
+        )
+
+
+def _endless_scrub(pool: Pool, read_at: str) -> Iterator[Finding]:
+    """One that is paused goes on only when it is told to, and the cron job that starts others takes it for running."""
+    if pool.scan != "scrub" or pool.suspended or pool.scan_progress is None:
+        return
+    days = (datetime.fromisoformat(read_at) - datetime.fromisoformat(pool.scan_progress.began_at)).days
+    level = level_at(days, SCRUB_AGE_DAYS)
+    if level:
+        yield Finding(
+            "scrub-old",
+            _(
+                "The scrub of pool {pool} began {days} days ago and has not ended. If `zpool status {pool}` calls it "
+                "paused, `zpool scrub {pool}` resumes it."
+            ),
+            {"pool": pool.name, "days": str(days)},
+            level,
+            _("Until it ends, it is unknown whether all copies of all blocks can be read."),
         )
 
 

@@ -7,7 +7,7 @@ import pytest
 from nasadvisor.domain.health.disk_findings import Subject, unanswered
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
-from nasadvisor.domain.storage.inventory import UNREADABLE, Inventory, Scan, Vdev
+from nasadvisor.domain.storage.inventory import UNREADABLE, Inventory, Scan, ScanProgress, Vdev
 from tests.unit.machines import NVME1, TANK, home_server, leaf_on, with_pool, with_single_log
 
 
@@ -92,6 +92,17 @@ def test_it_counts_the_days_since_the_last_scrub() -> None:
 
 def test_it_does_not_ask_for_a_scrub_while_one_runs() -> None:
     assert codes_of(with_pool(home_server(), last_scan=None, scan="scrub")) == {}
+
+
+def test_it_tells_of_a_scrub_that_began_long_ago_and_does_not_end() -> None:
+    def level(began_at: str, scan: str = "scrub") -> dict[str, Level]:
+        progress = ScanProgress(f"{began_at}T00:00:00+00:00", 5, 10)
+        return codes_of(with_pool(home_server(), last_scan=None, scan=scan, scan_progress=progress))
+
+    assert level("2026-07-12") == {}
+    assert level("2026-07-10") == {"scrub-old": Level.INFO}
+    assert level("2026-05-01") == {"scrub-old": Level.WARNING}
+    assert level("2026-05-01", "resilver") == {}
 
 
 def test_it_finds_slow_requests_and_counts_them() -> None:
