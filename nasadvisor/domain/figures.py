@@ -42,9 +42,9 @@ def rounded_up_s(seconds: float) -> float:
 
 
 def duration(seconds: float) -> str:
-    """A length of time in the unit that fits; units are the same in every language."""
+    """A length of time in the unit that fits, the same in every language. What is more than nothing is not 0."""
     if seconds < 10:
-        return f"{round(seconds, 1):g} s"
+        return f"{max(round(seconds, 1), 0.1) if seconds > 0 else 0:g} s"
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:

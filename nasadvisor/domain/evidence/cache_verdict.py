@@ -197,7 +197,7 @@ def _by_ghosts(workload: Workload, answer: Answer, least: float) -> Statement:
             "At least {share} of misses were for blocks the ARC had just evicted; {arc} more would have held them."
         )
         return Statement("ghosts", template, {**values, "share": percent(own_ghost_share(workload))})
-    if share >= HELPS_SHARE > own_ghost_share(workload):
+    if share >= HELPS_SHARE > own_ghost_share(workload) or share >= LEAST_SHARE > least:
         template = _(
             "{share} of the host's misses were for blocks the ARC had just evicted, but at most {own} of the misses "
             "belong to this pool. OpenZFS does not show whose blocks they were."
@@ -209,12 +209,17 @@ def _by_ghosts(workload: Workload, answer: Answer, least: float) -> Statement:
             "again and fit into it; OpenZFS does not show whether they are."
         )
         return Statement("streams-again", template, {"share": percent(stream_share(arc))})
+    if share < LEAST_SHARE:
+        template = _(
+            "A cache of about {arc} would serve hardly any misses. OpenZFS does not show what a much larger one, or "
+            "one for metadata only, would do. Add one and compare; you can undo it at any time."
+        )
+        return Statement("no-ghosts", template, values)
     template = _(
         "A cache of about {arc} would serve at least {share} of misses. OpenZFS does not show what a much larger one, "
         "or one for metadata only, would do. Add one and compare; you can undo it at any time."
     )
-    code = "some-ghosts" if share >= LEAST_SHARE else "no-ghosts"
-    return Statement(code, template, {**values, "share": percent(least)})
+    return Statement("some-ghosts", template, {**values, "share": percent(least)})
 
 
 def _of_cache_in_use(cache: CacheInUse, facts: PoolFacts) -> tuple[Answer, Statement]:

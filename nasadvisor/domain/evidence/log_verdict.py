@@ -121,6 +121,9 @@ def _hardly_waited(commits: Commits, answer: Answer) -> Statement:
             "unchanged file returns at once."
         )
         return Statement("clean-commits", template, values)
+    if not workload.commits:
+        template = _("No program asked for synchronous writes, and a log (SLOG) speeds up only those.")
+        return Statement("no-commits", template)
     template = _(
         "Programs wait only {waited} a day for synchronous writes ({commits} commits/s on average), and a log (SLOG) "
         "speeds up only those."

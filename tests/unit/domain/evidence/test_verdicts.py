@@ -54,6 +54,7 @@ class TestLog:
 
     def test_it_does_nothing_for_an_asynchronous_stream(self) -> None:
         assert told(log(async_writers())) == (Answer.NO, "no-commits")
+        assert "0 s" not in str(log(async_writers()).rule)
 
     def test_demand_with_sync_disabled_is_not_guessed(self) -> None:
         verdict = log(async_writers(), facts(sync="disabled"))
@@ -175,6 +176,13 @@ class TestCache:
         verdict = cache(readers(ghost_share=0.01))
         assert told(verdict) == (Answer.CANNOT_TELL, "no-ghosts")
         assert "does not show" in str(verdict.rule)
+
+    def test_ghosts_that_may_all_be_of_another_pool_promise_this_one_nothing(self) -> None:
+        """It said "at least 0 % of misses"."""
+        sample = readers(misses_per_s=500, ghost_share=0.09)
+        other = replace(sample, arc=replace(sample.arc, demand_misses=50 * sample.arc.demand_misses))
+        verdict = cache(other)
+        assert "at least 0 %" not in str(verdict.rule)
 
     def test_a_flash_pool_gains_little(self) -> None:
         assert told(cache(readers(), facts(*FLASH))) == (Answer.LITTLE, "flash-pool")
