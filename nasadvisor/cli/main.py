@@ -213,6 +213,13 @@ COMMANDS: Final = (
         HELP,
     ),
     Deferred(
+        "support",
+        f"{_CLI}.support:support",
+        "Write what belongs to a bug report into FILE (.tar.gz), with pseudonyms instead of names and serial numbers.",
+        HELP,
+        ("nasadvisor support report.tar.gz",),
+    ),
+    Deferred(
         "explain",
         f"{_CLI}.explain:explain",
         "Explain a message code, e.g. too-small. Without one, list all.",

@@ -5,7 +5,7 @@ from django.urls import include, path
 from django.views.i18n import set_language
 
 from nasadvisor.console.fleet import nodes
-from nasadvisor.console.home import frame, overview, pool_page, scrubs
+from nasadvisor.console.home import frame, overview, pool_page, scrubs, support
 from nasadvisor.console.wording import explain
 from nasadvisor.console.worker import schedules
 
@@ -19,6 +19,7 @@ urlpatterns = [
     path("explain/", explain.explain_all, name="explain"),
     path("explain/<slug:code>/", explain.explain, name="explain-code"),
     path("settings/", nodes.settings_page, name="settings"),
+    path("settings/support/", support.support_bundle, name="support-bundle"),
     path("settings/schedules/", schedules.schedules, name="schedules"),
     path("settings/schedules/<int:pk>/", schedules.edit, name="schedule"),
     path("preview/", frame.progress, name="preview"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.cli.errors import Refusal
+from nasadvisor.runtime.private_files import new_private
 from nasadvisor.stored.documents import from_json, to_json
 from nasadvisor.stored.kinds import Kind, register
 
@@ -58,20 +59,13 @@ def write(target: Path, manifest: Manifest, folder: Path) -> None:
         FileExistsError
         OSError: nothing is left of it.
     """
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
-            text = to_json(manifest).encode()
-            said = tarfile.TarInfo(MANIFEST)
-            said.size, said.mode = len(text), 0o600
-            archive.addfile(said, io.BytesIO(text))
-            for kept in manifest.files:
-                archive.add(folder / kept.name, kept.name, recursive=False)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        target.unlink()
-        raise
+    with new_private(target) as file, tarfile.open(fileobj=file, mode="w") as archive:
+        text = to_json(manifest).encode()
+        said = tarfile.TarInfo(MANIFEST)
+        said.size, said.mode = len(text), 0o600
+        archive.addfile(said, io.BytesIO(text))
+        for kept in manifest.files:
+            archive.add(folder / kept.name, kept.name, recursive=False)
 
 
 def kept_in(folder: Path) -> tuple[BackedUpFile, ...]:

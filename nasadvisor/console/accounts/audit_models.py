@@ -64,6 +64,7 @@ class Act(models.TextChoices):
     DISK_RATED = "disk-rated", _("entered the ratings of a disk")
     DISK_FORGOTTEN = "disk-forgotten", _("marked a disk as permanently removed")
     ALERT_TAKEN_UP = "alert-taken-up", _("acknowledged an alert")
+    SUPPORT_BUNDLE = "support-bundle", _("downloaded a support bundle")
 
 
 _ENDS: Final[Mapping[str, str | Promise]] = {

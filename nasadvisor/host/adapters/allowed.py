@@ -23,6 +23,7 @@ dpkg-query --showformat=${Version} --show PACKAGE
 ionice -c 3 zdb -LPbbbb -U CACHE_FILE POOL
 ionice -c 3 zdb -LPbbbb -e POOL
 ionice -c 3 zdb -LPbbbb POOL
+journalctl --no-pager --no-hostname --output=short-iso --since=-7d --lines=2000 --unit=SERVICE
 nvme id-ctrl -o json ANY_DISK
 nvme ocp smart-add-log -o json ANY_DISK
 perl SCRIPT_OF_A_PLUGIN TEXT...

@@ -44,6 +44,7 @@ class Tool(StrEnum):
     DPKG_QUERY = "dpkg-query"
     FIO = "fio"
     IONICE = "ionice"
+    JOURNALCTL = "journalctl"
     NVME = "nvme"
     PARTX = "partx"
     PERL = "perl"
@@ -66,6 +67,7 @@ PACKAGES: Final = {
     Tool.DPKG_QUERY: "dpkg",
     Tool.FIO: "fio",
     Tool.IONICE: "util-linux",
+    Tool.JOURNALCTL: "systemd",
     Tool.NVME: "nvme-cli",
     Tool.PARTX: "util-linux",
     Tool.PERL: "perl-base",

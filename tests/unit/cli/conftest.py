@@ -41,6 +41,7 @@ class Shell:
     commits: Any = None
     blocks: Any = None
     platforms: PlatformReport | None = None
+    machine: Any = None
     waited: list[float] = field(default_factory=list)
 
     def wait(self, seconds: float) -> None:
@@ -65,7 +66,7 @@ class Shell:
             inventory=lambda: self.inventory,
             run_host=lambda: self.run_host,
             config=lambda: HostConfig("nas", self.root, self.root, "redis+socket:///nowhere", "auto"),
-            machine=lambda: pytest.fail("this command needs no machine"),
+            machine=lambda: self.machine or pytest.fail("this command needs no machine"),
             report=self.reported.append,
             is_root=lambda: self.is_root,
             sampler=lambda: self.sampler() if callable(self.sampler) else self.sampler,

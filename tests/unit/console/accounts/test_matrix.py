@@ -40,7 +40,7 @@ RULES = {
         pool-scrub drive-forget alert-acknowledge alerts-acknowledge wizard wizard-start wizard-devices wizard-answer
         cache-take-out log-take-out wizard-review run-undo run-finish run-keep forget-node
         first-hour-close""",
-    Rule.ADMIN: "channels users tokens add-host audit audit-csv",
+    Rule.ADMIN: "support-bundle channels users tokens add-host audit audit-csv",
     Rule.CONFIRMED: """user-add user-role user-active user-password token-add token-delete channel-add channel
         channel-test channel-delete alert-delivery schedule take-back-token""",
     Rule.TOKEN: """metrics api:description api:nodes api:pools api:disks api:written api:wear api:readings api:alerts
