@@ -351,6 +351,9 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/main.py: nasadvisor status --watch 10
         nasadvisor/cli/main.py: nasadvisor undo RUN
     """,
+    "tests/unit/cli/test_support.py::test_the_example_of_the_help_runs_as_it_stands": """
+        nasadvisor/cli/main.py: nasadvisor support report.tar.gz
+    """,
     "tests/unit/cli/fleet/test_joining.py::test_the_token_is_read_from_standard_input_and_stays_out_of_ps": """
         nasadvisor/cli/main.py: nasadvisor join console.example
     """,

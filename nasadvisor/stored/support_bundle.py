@@ -34,7 +34,7 @@ A support bundle of NAS Advisor. {LOOK_FIRST}
 
 versions.json     releases of NAS Advisor, OpenZFS, the kernel, the distribution, smartctl and the platform
 settings.json     settings: values that hold no secret and no name; of the others only that they are set
-doctor.json       what `nasadvisor doctor` found (only from the command line)
+doctor.json       what the doctor found (only from the command line)
 host.json         how the host and its console stand to each other
 inventory.json    disks, what holds them, and pools with their vdevs
 platform.json     what the platform says of the host
@@ -43,6 +43,7 @@ disks/            of each disk: what is known, what it said of its wear, and the
 answers/          what was traced and counted; measurements.json: what was measured by writing
 alerts.json       alerts of the last 30 days
 runs/             what was applied and undone, step by step, without the output of the commands
+host/             what the host itself says at this moment, its runs among it (only from the command line)
 log/              the last lines that the services of NAS Advisor wrote (only from the command line)
 
 Left out: passwords, keys, tokens, addresses of notification channels, the audit log, journals with partition tables.
@@ -55,8 +56,8 @@ Not replaced, for they tell nobody anything: names that are words of NAS Advisor
 a letter, serial numbers of fewer than six digits, and what every machine has ("root"). Names that nothing here knows
 cannot be found: of programs, for example, or in the words of an error message.
 
-In pools/*/samples.json, `activity` and `latency` are packed counters (base64 of what the database holds). They hold
-numbers only; the names that these numbers stand for are in `names`, replaced.
+In pools/*/samples.json, "activity" and "latency" are packed counters (base64 of what the database holds). They hold
+numbers only; the names that these numbers stand for are in "names", replaced.
 """
 
 SHOWN_SETTINGS: Final = frozenset(

@@ -74,7 +74,7 @@ def test_the_examples_of_the_help_run_as_they_stand(shell: Shell, monkeypatch: p
     for command in COMMANDS:
         if command.name == "wear":  # of an SSD that a pool uses
             shell.run("apply", shell.plan_file(MIRROR), "--yes")
-        for example in () if command.name == "join" else command.examples:
+        for example in () if command.name in ("join", "support") else command.examples:
             serials = iter(("N1", "N2"))
             words = (next(serials) if word == "SERIAL" else word for word in example.replace("RUN", run).split()[1:])
             arguments = [*words, *(["--yes"] if command.name in ("apply", "undo") else [])]

@@ -10,6 +10,7 @@ from django.db import OperationalError
 
 from nasadvisor.cli import support as support_module
 from nasadvisor.cli.fleet.backup import ConsoleFiles
+from nasadvisor.cli.main import COMMANDS
 from nasadvisor.console.home import support as console_support
 from nasadvisor.domain.fleet.known_names import KnownName, NameKind, names_in
 from nasadvisor.domain.storage.inventory import Inventory
@@ -65,6 +66,16 @@ def test_a_host_without_a_console_tells_what_it_is_now(shell: Shell, file: Path)
     assert "Look through it before you send it." in told.output
     for name in files:
         assert name in told.output
+
+
+def test_the_example_of_the_help_runs_as_it_stands(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (command,) = (command for command in COMMANDS if command.name == "support")
+    (example,) = command.examples
+    assert shell.run(*example.split()[1:]).exit_code == 0
+    assert "inventory.json" in "".join(files_in(tmp_path / "report.tar.gz"))
 
 
 def test_no_name_is_in_it_and_none_in_the_logs(shell: Shell, file: Path) -> None:
