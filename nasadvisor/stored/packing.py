@@ -74,7 +74,7 @@ COLUMNS: Final[tuple[Columns, ...]] = (
         "levels": ("arc_bytes", "arc_target_bytes", "arc_most_bytes", "l2_bytes", "l2_header_bytes"),
         "busy": (
             *("seconds", "commits", "sync_bytes", "peak_commits_per_s", "peak_bytes_per_s", "peak_log_bytes"),
-            *("reading_s", "missed"),
+            *("commit_s_at", "commits_at", "miss_s_at", "misses_at"),
         ),
         "vdevs": (
             *("guid", "reads", "writes", "sync_reads", "sync_writes", "written_bytes"),
@@ -88,8 +88,9 @@ UPGRADES: Final[tuple[Upgrade, ...]] = ()
 """From the parts of one number, by the names of their columns, to those of the next: an object for `pool`, `arc`,
 `levels` and `busy`, a list of objects for `datasets`, `disks` and `vdevs`. Zeros at the end of a row are left out."""
 
-HISTOGRAMS: Final = ("reads", "writes", "quiet_writes")
-"""Which columns of vdevs are histograms."""
+HISTOGRAMS: Final = frozenset({"reads", "writes", "quiet_writes"})
+PACES: Final = frozenset({"commit_s_at", "commits_at", "miss_s_at", "misses_at"})
+"""Which columns of vdevs and of `busy` are histograms."""
 
 NAMED: Final = {"datasets": "name", "disks": "key", "vdevs": "guid"}
 """Where a row has the number of a name, and in which column."""
@@ -177,7 +178,7 @@ def unpack_activity(empty: Sample, activity: bytes, names: Sequence[str]) -> Sam
             arc=ArcActivity(**document["arc"]),
             levels=Levels(**document["levels"]),
             txgs=_counts(document["txgs"]),
-            busy=Busy(**document["busy"]),
+            busy=Busy(**_with_counts(document["busy"], PACES)),
         )
     except _FAULTS as error:
         raise ValueError(f"This is not a packed sample: {error}") from error
@@ -193,10 +194,7 @@ def unpack_latency(latency: bytes, names: Sequence[str]) -> tuple[VdevActivity, 
     try:
         number, rows = inflate(latency, EXAMPLE)
         document = _upgraded(number, {"vdevs": _named_rows("vdevs", _columns(number), rows, names)})
-        return tuple(
-            VdevActivity(**{**row, **{each: _counts(row.get(each, [])) for each in HISTOGRAMS}})
-            for row in document["vdevs"]
-        )
+        return tuple(VdevActivity(**_with_counts(row, HISTOGRAMS)) for row in document["vdevs"])
     except _FAULTS as error:
         raise ValueError(f"This is not a packed sample: {error}") from error
 
@@ -258,6 +256,11 @@ def _histogram(histogram: Histogram) -> list[int]:
     """The number of empty buckets at the front, then the counts."""
     first = next((bucket for bucket, count in enumerate(histogram.counts) if count), 0)
     return [first, *histogram.counts[first:]] if histogram.counts else []
+
+
+def _with_counts(row: Document, names: frozenset[str]) -> Document:
+    """The row with its histograms."""
+    return {name: _counts(value) if name in names else value for name, value in row.items()}
 
 
 def _counts(packed: list[int]) -> Histogram:

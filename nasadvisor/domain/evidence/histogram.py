@@ -26,8 +26,7 @@ class Histogram:
     @staticmethod
     def single(value_ns: int) -> "Histogram":
         """One event of this length."""
-        bucket = min(max(value_ns, 1).bit_length() - 1, BUCKETS - 1)
-        return Histogram((*(0,) * bucket, 1))
+        return Histogram((*(0,) * bucket_of(value_ns), 1))
 
     def __add__(self, other: "Histogram") -> "Histogram":
         """Both together."""
@@ -76,6 +75,11 @@ class Histogram:
             taken = min(count, left)
             whole, left = whole + 1.5 * (1 << bucket) * taken, left - taken
         return whole / wanted if wanted else 0.0
+
+
+def bucket_of(value: int) -> int:
+    """Where it is counted."""
+    return min(max(value, 1).bit_length() - 1, BUCKETS - 1)
 
 
 def bounds_of_mean(mean_ns: float) -> tuple[float, float, float]:

@@ -8,15 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Final, TypeVar
 
-from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, bucket_of, merged
 
 BUSY_COMMITS_PER_S: Final = 5.0
 """From here on an interval counts as one in which somebody waits for synchronous writes. Below lie the odd fsync of a
 log daemon or a package manager."""
 
-READING_MISSES_PER_S: Final = 10.0
-"""From so many reads on that the ARC missed, an interval counts as one in which somebody waits for disks: 10 % of the
-time of one program, at 10 ms each."""
+PACES_IN_ONE: Final = 16
+"""The slowest pace that is told apart is one in so many seconds; each further one is twice as fast."""
 
 T = TypeVar("T")
 
@@ -157,8 +156,9 @@ class PoolActivity:
 class Busy:
     """That part of an interval in which somebody waited for synchronous writes, and its peaks.
 
-    `peak_log_bytes` is the most that the pool's logs held when they were looked at, whoever waited. `reading_s` and
-    `missed` are the like of reads: how long somebody waited for them, and how many the ARC missed then (whole host).
+    `peak_log_bytes` is the most that the pool's logs held when they were looked at, whoever waited. `commits_at` are
+    all commits by their pace in the interval, `commit_s_at` the seconds of each pace; `misses_at` and
+    `miss_s_at` are those of reads that programs waited for and the ARC missed (whole host).
     """
 
     seconds: float = 0.0
@@ -167,8 +167,10 @@ class Busy:
     peak_commits_per_s: float = 0.0
     peak_bytes_per_s: float = 0.0
     peak_log_bytes: int = 0
-    reading_s: float = 0.0
-    missed: int = 0
+    commit_s_at: Histogram = EMPTY
+    commits_at: Histogram = EMPTY
+    miss_s_at: Histogram = EMPTY
+    misses_at: Histogram = EMPTY
 
 
 @dataclass(frozen=True)
@@ -200,9 +202,15 @@ class Sample:
 
     def with_busy(self) -> "Sample":
         """The same, with `busy` worked out: for an interval as it was measured, before it is added to others."""
-        busy, seconds = Busy(peak_log_bytes=self.busy.peak_log_bytes), self.seconds
-        if seconds > 0 and self.arc.demand_misses >= READING_MISSES_PER_S * seconds:
-            busy = replace(busy, reading_s=seconds, missed=self.arc.demand_misses)
+        seconds, missed = self.seconds, self.arc.demand_misses
+        busy = Busy(
+            0.0,
+            peak_log_bytes=self.busy.peak_log_bytes,
+            commit_s_at=_at_pace(self.commits, seconds, round(seconds)),
+            commits_at=_at_pace(self.commits, seconds, self.commits),
+            miss_s_at=_at_pace(missed, seconds, round(seconds)),
+            misses_at=_at_pace(missed, seconds, missed),
+        )
         if seconds > 0 and self.commits >= BUSY_COMMITS_PER_S * seconds:
             busy = replace(
                 busy,
@@ -223,6 +231,13 @@ class Sample:
             vdevs=tuple(replace(v, quiet_writes=v.writes, quiet_sync_writes=v.sync_writes) for v in self.vdevs),
             disks=tuple(replace(d, quiet_flushes=d.flushes, quiet_flush_ms=d.flush_ms) for d in self.disks),
         )
+
+
+def _at_pace(events: int, seconds: float, count: int) -> Histogram:
+    """So many at the pace of these events: bucket n is for 2**n to 2**(n+1) of them in `PACES_IN_ONE` seconds."""
+    if not events or seconds <= 0:
+        return EMPTY
+    return Histogram((*(0,) * bucket_of(int(events / seconds * PACES_IN_ONE)), count))
 
 
 def merge(samples: Iterable[Sample]) -> Sample:
@@ -286,6 +301,8 @@ def _busy(parts: list[Busy]) -> Busy:
         peak_commits_per_s=max(each.peak_commits_per_s for each in parts),
         peak_bytes_per_s=max(each.peak_bytes_per_s for each in parts),
         peak_log_bytes=max(each.peak_log_bytes for each in parts),
-        reading_s=sum(each.reading_s for each in parts),
-        missed=sum(each.missed for each in parts),
+        commit_s_at=merged([each.commit_s_at for each in parts]),
+        commits_at=merged([each.commits_at for each in parts]),
+        miss_s_at=merged([each.miss_s_at for each in parts]),
+        misses_at=merged([each.misses_at for each in parts]),
     )

@@ -75,17 +75,18 @@ class Relief:
 
 @dataclass(frozen=True)
 class Pace:
-    """How often somebody waits: in a second of all that was watched, and of its busy times, which are so much of it."""
+    """How often somebody waits in a second: of all that was watched, and of its busy times. `levels` are the busiest
+    times, more and more of them: how often in a second, and what share of all they are.
+    """
 
     all_day: float
     busy: float
-    busy_share: float
+    levels: tuple[tuple[float, float], ...] = ()
 
     def felt(self, each_s: float) -> float:
-        """How much of the time somebody waits who waits for so long each time. Busy times are felt if they last."""
-        whole = self.all_day * each_s
-        lasts = self.busy_share >= BUSY_SHARE and whole >= LEAST_WAITED
-        return max(whole, self.busy * each_s) if lasts else whole
+        """How much of the time somebody waits who waits for so long each time, in times that last and add up."""
+        shares = ((per_s * each_s, share) for per_s, share in self.levels if share >= BUSY_SHARE)
+        return max(self.all_day * each_s, *(waits for waits, share in shares if waits * share >= LEAST_WAITED), 0.0)
 
     def ever(self, each_s: float) -> float:
         """The same at any time, however short."""

@@ -15,7 +15,7 @@ from nasadvisor.domain.evidence.thresholds import (
     READS_AGGREGATED,
     SMALL_BYTES,
 )
-from nasadvisor.domain.evidence.verdict import Pace
+from nasadvisor.domain.evidence.verdict import BUSY_SHARE, Pace
 from nasadvisor.domain.figures import MS
 from nasadvisor.domain.storage.inventory import VdevClass
 
@@ -141,8 +141,9 @@ class Workload:
     @property
     def commit_pace(self) -> Pace:
         """How often somebody waits for a commit that writes something."""
-        seconds, share = max(self.seconds, 1e-9), self.writing_share
-        return Pace(self.commits / seconds * share, self.busy_commits_per_s * share, self.busy_seconds / seconds)
+        busy, share = self.sample.busy, self.writing_share
+        levels = _levels(busy.commit_s_at, busy.commits_at, self.seconds, share)
+        return Pace(self.commits / max(self.seconds, 1e-9) * share, self.busy_commits_per_s * share, levels)
 
     @property
     def log_bytes_per_s(self) -> float:
@@ -200,8 +201,9 @@ class Workload:
     def read_pace(self) -> Pace:
         """How often somebody waits for a read of this pool that the ARC missed."""
         busy = self.sample.busy
-        per_s = busy.missed * self.misses_share / busy.reading_s if busy.reading_s else 0.0
-        return Pace(self.missed_reads_per_s, per_s, busy.reading_s / max(self.seconds, 1e-9))
+        levels = _levels(busy.miss_s_at, busy.misses_at, self.seconds, self.misses_share)
+        lasting = [per_s for per_s, share in levels if share >= BUSY_SHARE]
+        return Pace(self.missed_reads_per_s, max(lasting, default=0.0), levels)
 
     @property
     def read_ns(self) -> float:
@@ -226,6 +228,18 @@ class Workload:
     def _commits_share(self, counts: Callable[[DatasetWorkload], bool]) -> float:
         total = sum(each.commits_per_s for each in self.datasets)
         return sum(each.commits_per_s for each in self.datasets if counts(each)) / total if total else 0.0
+
+
+def _levels(
+    seconds_at: Histogram, events_at: Histogram, whole_s: float, counts: float
+) -> tuple[tuple[float, float], ...]:
+    """The levels of a `Pace`, of whose events such a share counts; the busiest first."""
+    found, seconds, events = [], 0, 0
+    for more_s, more in reversed(list(zip(seconds_at.counts, events_at.counts, strict=False))):
+        seconds, events = seconds + more_s, events + more
+        if more_s:
+            found.append((events / seconds * counts, min(seconds / max(whole_s, 1e-9), 1.0)))
+    return tuple(found)
 
 
 def workload_of(sample: Sample, facts: PoolFacts) -> Workload:

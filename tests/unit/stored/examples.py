@@ -129,7 +129,7 @@ SAMPLE: Final = replace(
     arc=ArcActivity(*range(60, 72)),
     levels=Levels(*range(72, 77)),
     txgs=Histogram((0, 0, 0, 4)),
-    busy=Busy(8.5, 80, 81, 82.5, 83.25, 84, 85.5, 86),
+    busy=Busy(8.5, 80, 81, 82.5, 83.25, 84, *(Histogram((0, each)) for each in range(85, 89))),
 )
 """Another number in each field, so that two that were mixed up are told apart."""
 

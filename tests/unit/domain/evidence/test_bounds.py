@@ -107,6 +107,13 @@ class TestLog:
         hour = merge([committing_for(3600, 30), replace(async_writers(DAY - 3600), at=int(DAY))])
         assert log(hour).answer is Answer.HELPS
 
+    @pytest.mark.parametrize("all_day_per_s", [0.5, 4, 6, 8])
+    def test_a_few_commits_all_day_hide_no_hour_of_waiting(self, all_day_per_s: float) -> None:
+        hour, rest = committing_for(3600, 40), committing(2, all_day_per_s, flush_ms=4)
+        shorter = replace(rest, seconds=DAY - 3600, at=int(DAY))
+        assert log(merge([hour, shorter.with_busy()])).answer is Answer.HELPS
+        assert log(rest).answer in (Answer.NO, Answer.LITTLE)
+
     def test_the_time_of_a_commit_is_that_of_the_hours_with_commits(self) -> None:
         """Beside a night of slow commits lies a day of quick writes and flushes that nobody waits for."""
         night, day = committing_for(3600, 40), committing_for(DAY - 3600, 1)
@@ -136,6 +143,12 @@ def committing_for(seconds: float, commits_per_s: float) -> Sample:
 
 
 class TestReads:
+    @pytest.mark.parametrize("all_day_per_s", [1, 9, 12])
+    def test_a_few_misses_all_day_hide_no_hour_of_waiting(self, all_day_per_s: float) -> None:
+        rest = readers(all_day_per_s, seconds=DAY - 3600)
+        assert told(cache(merge([readers(200, seconds=3600), rest]))) == (Answer.HELPS, "ghosts")
+        assert cache(readers(all_day_per_s)).answer in (Answer.NO, Answer.LITTLE)
+
     def test_where_some_reads_are_quick_and_some_slow_it_is_their_mean_that_is_waited(self) -> None:
         """Special vdevs answer 60 % in 0.15 ms, the disks 40 % in 9: the median says that nobody waits."""
         sample = readers(100)

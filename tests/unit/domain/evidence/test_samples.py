@@ -1,12 +1,13 @@
 """Samples add up to longer ones, and come back from the database as they went in."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.evidence.histogram import BUCKETS, Histogram
+from nasadvisor.domain.evidence.histogram import BUCKETS, EMPTY, Histogram
 from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     Busy,
@@ -85,6 +86,27 @@ def test_an_hour_of_minutes_is_an_hour_of_samples(parts: list[Sample]) -> None:
     assert step_by_step.levels == merge(parts).levels
     assert step_by_step.txgs == merge(parts).txgs
     assert {each.name: each for each in step_by_step.datasets} == {each.name: each for each in merge(parts).datasets}
+
+
+def test_what_was_quiet_stays_quiet_in_whatever_order_it_is_added() -> None:
+    written = Histogram((0, 5))
+    quiet = Sample("1", "tank", 9, 10.0, vdevs=(VdevActivity("1", writes=written, sync_writes=1),))
+    waiting = replace(quiet, at=19, datasets=(DatasetActivity("tank", commits=100),)).with_busy()
+    assert merge([quiet, quiet]).vdevs[0].quiet_writes == EMPTY
+    for parts in ([quiet, quiet, waiting], [merge([quiet, quiet]), waiting], [quiet, merge([quiet, waiting])]):
+        [vdev] = merge(parts).vdevs
+        assert (vdev.quiet_writes, vdev.quiet_sync_writes) == (written + written, 2)
+        assert vdev.writes.since(vdev.quiet_writes) == written
+
+
+def test_paces_tell_the_busy_seconds_from_the_others() -> None:
+    slow, quick = (
+        Sample("1", "t", at, 10.0, (DatasetActivity("t", commits=commits),)).with_busy()
+        for at, commits in ((9, 10), (19, 640))
+    )
+    busy = merge([slow, quick]).busy
+    assert busy.commit_s_at.counts == (*(0,) * 4, 10, *(0,) * 5, 10)
+    assert busy.commits_at.counts == (*(0,) * 4, 10, *(0,) * 5, 640)
 
 
 def test_nothing_cannot_be_merged() -> None:
