@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, first_number, meaning
+from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, CountName, events, first_number, meaning
 from nasadvisor.domain.health.smart.power_loss import write_amplification
 from nasadvisor.domain.health.smart.report import PENDING_KEYS, grown_defects
 from nasadvisor.domain.health.smart.values import at, mapping, objects, text, whole
@@ -62,13 +62,18 @@ def smart_values(document: object) -> tuple[SmartValue, ...]:
 
 def crc_errors(values: tuple[SmartValue, ...]) -> SmartValue | None:
     """Transfers that arrived damaged: the cable and the backplane, not the disk; None where it does not count them."""
-    return next(iter(meaning(values, CRC)), None)
+    return _first_count(values, CRC)
 
 
 def reallocated(values: tuple[SmartValue, ...]) -> SmartValue | None:
     """Sectors or blocks that it has replaced."""
     of_sas = next((each for each in values if each.key == GROWN_DEFECTS), None)
-    return of_sas or next(iter(meaning(values, REALLOCATED)), None)
+    return of_sas or _first_count(values, REALLOCATED)
+
+
+def _first_count(values: tuple[SmartValue, ...], what: CountName) -> SmartValue | None:
+    """The first that is a count: one that begins at -1 would be four billion more than yesterday."""
+    return next((each for each in meaning(values, what) if events(each.raw, each.shown) is not None), None)
 
 
 FLASH_UNITS: Final = {

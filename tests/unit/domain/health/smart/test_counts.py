@@ -125,6 +125,11 @@ def test_damaged_transfers_have_many_numbers(number: int, name: str) -> None:
     assert crc_errors(smart_values(disk(row(199, "Write_Sectors_Tot_Ct", 9120)))) is None
 
 
+def test_what_is_below_zero_is_not_watched() -> None:
+    values = smart_values(disk(row(5, "Reallocated_Sector_Ct", 2**32 - 1), row(199, "UDMA_CRC_Error_Count", 2**48 - 1)))
+    assert (reallocated(values), crc_errors(values)) == (None, None)
+
+
 def test_what_is_watched_over_time_is_the_count_and_not_the_packed_value() -> None:
     (value,) = smart_values(disk(row(5, "Reallocated_Sector_Ct", 1_179_816, "168 (0 18)")))
     assert (value.raw, value.words, value) == (168, "168 (0 18)", reallocated((value,)))
