@@ -4,6 +4,7 @@ It applies actions with their own `forwards` and gives new vdevs guids, as OpenZ
 """
 
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from nasadvisor.domain.change.actions import (
     PLANNED_GUID,
@@ -85,10 +86,15 @@ class SimulatedExecutor:
         )
 
     def _with_guids(self, vdev: Vdev) -> Vdev:
-        guid = vdev.guid
-        if guid == PLANNED_GUID:
-            guid, self.next_guid = str(self.next_guid), self.next_guid + 1
+        guid = self._new_guid() if vdev.guid == PLANNED_GUID else vdev.guid
         return replace(vdev, guid=guid, children=tuple(self._with_guids(child) for child in vdev.children))
+
+    def _new_guid(self) -> str:
+        """One that no vdev of the machine has, whoever gave them theirs."""
+        taken = {vdev.guid for pool in self.state.pools for vdev in pool.vdevs()}
+        guid = next(guid for guid in count(self.next_guid) if str(guid) not in taken)
+        self.next_guid = guid + 1
+        return str(guid)
 
     def _replace_disk(self, key: str, **changes: object) -> None:
         disks = tuple(

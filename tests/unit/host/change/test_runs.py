@@ -47,6 +47,20 @@ def test_undo_leaves_the_host_as_it_was(bench: Bench) -> None:
     assert {finding.code for finding in run.findings} == {"ssds-as-before", "hole-stays"}
 
 
+def test_a_simulated_host_that_starts_again_gives_no_guid_twice(bench: Bench) -> None:
+    apply_plan(bench.host, bench.plan(PlanRequest(TANK, (NVME1,), 4 * GIB)), "root", bench.watch)
+    bench.executor = SimulatedExecutor(bench.executor.inventory())
+    uuids = tuple(f"20000000-0000-4000-8000-{number:012d}" for number in range(4))
+    ids = PlanIds("run-2", "2026-08-25T20:00:00+00:00", uuids)
+    plan = make_plan(PlanRequest(TANK, cache_disks=(NVME2,)), bench.executor.inventory(), ids)
+    assert isinstance(plan, Plan)
+    apply_plan(bench.host, plan, "root", bench.watch)
+    pool = bench.executor.inventory().pool(TANK)
+    assert pool is not None
+    guids = [vdev.guid for vdev in pool.vdevs()]
+    assert len(guids) == len(set(guids))
+
+
 def with_unread_pool(inventory: Inventory) -> Inventory:
     """The host once OpenZFS's answer about tank is not understood, so that none of its vdevs is shown."""
     shown = inventory.pool(TANK)
