@@ -65,7 +65,7 @@ freeze: venv ## Keep today's stored forms in tests/golden, so that every later r
 	@DJANGO_SETTINGS_MODULE=nasadvisor.settings $(BIN)/python -m tests.unit.stored.freeze
 
 .PHONY: codes
-codes: venv ## Write what `nasadvisor explain` and docs/codes.md say of each code, from the code
+codes: venv ## Write what `nasadvisor explain` and docs/reference/codes.md say of each code, from the code
 	@$(BIN)/python -m tests.unit.explain.gather
 
 .PHONY: manual
@@ -73,7 +73,7 @@ manual: venv ## Write the pages of the manual and the completion of shells, from
 	@$(BIN)/python -m tests.unit.packaging.manual
 
 .PHONY: evidence
-evidence: test-tools ## Check the verdicts in the lab against what is measured (2 h, alone); writes docs/evidence.md
+evidence: test-tools ## Check the verdicts in the lab against what is measured (2 h, alone); writes docs/explanation/evidence.md
 	@$(BIN)/python -m tests.evidence
 
 .PHONY: screens
@@ -117,17 +117,24 @@ lab-down: ## End the lab guest and forget its disks
 
 # Building
 
+.PHONY: docs
+docs: $(VENV)/.stamp-docs ## Make pages of the documentation for a browser, searchable without a network, in build/docs
+	@rm -rf build/docs
+	@SOURCE_DATE_EPOCH=1735689600 $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env \
+		--doctree-dir build/doctrees docs build/docs
+	@rm build/docs/.buildinfo
+
 .PHONY: deb
-deb: venv assets translations $(STAMPS)/packages-lab ## Build the Debian package for Debian 13 and Proxmox VE 9 (SUITE=bookworm: for 12 and 8)
+deb: venv docs assets translations $(STAMPS)/packages-lab ## Build the Debian package for Debian 13 and Proxmox VE 9 (SUITE=bookworm: for 12 and 8)
 	@packages=$$($(LAB) deb --released --suite $(SUITE)) && mkdir -p build && cp $$packages build/ \
 		&& scripts/sbom.sh build $$(basename --multiple $$packages) && basename --multiple $$packages
 
 .PHONY: deb-here
-deb-here: assets translations ## Build the Debian package for the release that this machine runs, e.g. Ubuntu
+deb-here: assets translations docs ## Build the Debian package for the release that this machine runs, e.g. Ubuntu
 	@mkdir -p build && packaging/deb/build.sh build
 
 .PHONY: release
-release: venv assets translations $(STAMPS)/packages-lab ## Test, build the packages of every suite with checksums and notes, and tag it
+release: venv assets translations docs $(STAMPS)/packages-lab ## Test, build the packages of every suite with checksums and notes, and tag it
 	@scripts/release.sh
 
 .PHONY: venv
@@ -135,6 +142,10 @@ venv: $(VENV)/.stamp ## Make the virtual environment for development
 
 $(VENV)/.stamp: requirements/dev.txt $(VENV)/.stamp-run
 	@echo "Installing the Python packages for development …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.stamp-docs: requirements/docs.txt $(VENV)/.stamp-run
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 

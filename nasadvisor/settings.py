@@ -16,7 +16,7 @@ NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in d
 NASADVISOR_SECOND_FACTOR  who must have one: no (default), administrators, operators (and these), everybody
 NASADVISOR_IDLE_MINUTES   how long somebody, and an administrator, may do nothing (default 480,30)
 NASADVISOR_RECEIVERS      in how many processes what other machines tell is stored (default 1; more need PostgreSQL)
-NASADVISOR_MOST_HOSTS     how many other machines there is room for (default 500; see docs/many-hosts.md)
+NASADVISOR_MOST_HOSTS     how many other machines there is room for (default 500; see docs/how-to/many-hosts.md)
 NASADVISOR_PREVIEW        file that says how far the real machine is; every page is marked as simulated
 NASADVISOR_DEBUG          yes for work on the code only
 """

@@ -1,7 +1,7 @@
 """A stand-in for pveproxy: a real TLS server that speaks the documented shapes of the few calls that we make.
 
 It is not Proxmox VE. What it answers follows pve-access-control 9.1.1 (API2/AccessControl.pm) and pve-http-server; see
-docs/proxmox.md for what was checked against Proxmox's own code.
+docs/reference/proxmox.md for what was checked against Proxmox's own code.
 """
 
 import json

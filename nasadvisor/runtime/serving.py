@@ -1,7 +1,7 @@
 """How the pages are served: over TLS, unless a setting says that they come in the clear or that a proxy has TLS.
 
 Where nobody gives a certificate, one is made here. It is not signed by anybody, so browsers warn of it once, and its
-fingerprint is printed for comparing. See docs/decisions/0015-tls-by-default.md.
+fingerprint is printed for comparing. See docs/explanation/decisions/0015-tls-by-default.md.
 """
 
 import platform

@@ -67,7 +67,7 @@ SHOWN_SETTINGS: Final = frozenset(
         *("IDLE_MINUTES", "TIME_ZONE", "SAMPLES", "RECEIVERS", "MOST_HOSTS", "TOKEN_DAYS", "DEBUG"),
     )
 ) | {"UVICORN_PORT"}
-"""Settings whose values can hold neither a secret nor a name (docs/settings.md)."""
+"""Settings whose values can hold neither a secret nor a name (docs/reference/settings.md)."""
 
 
 @dataclass(frozen=True)

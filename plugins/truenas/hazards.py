@@ -1,7 +1,7 @@
 """What TrueNAS does to slices when its own functions are used on a pool that has them.
 
 Read in the middleware's code: pool_/expand.py, pool_/pool_disk_operations.py, disk_/format.py, disk_/zfs_guid.py,
-etc_files/motd.mako. docs/truenas.md says in which versions.
+etc_files/motd.mako. docs/how-to/truenas.md says in which versions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,8 @@ NOT_SUPPORTED: Final = Finding(
     Level.WARNING,
     _(
         "TrueNAS shows the pool with its slices and imports it at boot like any other, but its functions Expand and "
-        "Remove do not expect slices. For the supported way, whole disks added by TrueNAS itself, see docs/truenas.md."
+        "Remove do not expect slices. For the supported way, whole disks added by TrueNAS itself, see "
+        "docs/how-to/truenas.md."
     ),
 )
 

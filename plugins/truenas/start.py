@@ -78,8 +78,8 @@ def findings(program: Path, root: Path, scripts: Iterable[InitScript]) -> Iterat
             {"path": str(start)},
             Level.WARNING,
             _(
-                "Unpack the bundle again over the existing files as described in docs/truenas.md. A running host "
-                "part keeps running until the next boot."
+                "Unpack the bundle again over the existing files as described in docs/how-to/truenas.md. A running "
+                "host part keeps running until the next boot."
             ),
         )
     yield from _of_python(program, root)

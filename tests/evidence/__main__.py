@@ -4,8 +4,8 @@ The machine must do nothing else meanwhile, not even at the lowest priority: bes
 help were measured to do nothing.
 
 For each workload: the verdict while it runs, then the device really added by a plan of the product, then the gain that
-was measured; at the end the device is taken back. Writes the tables of docs/evidence.md; exit code 1 if a verdict
-contradicts its measurement.
+was measured; at the end the device is taken back. Writes the tables of docs/explanation/evidence.md; exit code 1 if a
+verdict contradicts its measurement.
 """
 
 import json
@@ -51,7 +51,7 @@ from tests.lab.guest import Guest
 from tests.lab.lab import Lab
 from tests.lab.shell import CommandError
 
-PAGE = Path(__file__).parents[2] / "docs/evidence.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/evidence.md"
 PLAIN_S = 15
 WATCH_S = 24
 EVERY_S = 3

@@ -1,4 +1,4 @@
-"""Does a verdict agree with what was measured? And the table that says so, for docs/evidence.md."""
+"""Does a verdict agree with what was measured? And the table that says so, for docs/explanation/evidence.md."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -14,6 +14,8 @@ from .python_packages import python_packages
 from .stages import run_logged, stage
 
 PACKAGING = PROJECT / "packaging"
+DOCS = PROJECT / "build" / "docs"
+"""What `make docs` made. Only a package for others has it: else each change of a page would make every image anew."""
 DRIVER = LOCK_FILE.with_name("postgresql.txt")
 QUICK_XZ, RELEASED_XZ = 1, 6
 """How hard a package is packed: one that is only tried in four seconds, one that others download in half a minute."""
@@ -33,7 +35,7 @@ def deb(suite: str = GUEST_SUITE, version: str = "", xz: int = QUICK_XZ, changed
         root = directory / "root"
         unpack_plain_root(suite, root, log)
         with stage(f"Building the package for Debian {suite}"):
-            for file in _sources():
+            for file in _sources(xz):
                 place = root / "build" / file.relative_to(PROJECT)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, place)
@@ -52,13 +54,14 @@ def deb(suite: str = GUEST_SUITE, version: str = "", xz: int = QUICK_XZ, changed
 
 def deb_key(version: str = "", xz: int = QUICK_XZ, changed: Mapping[str, str] = AS_IT_IS) -> str:
     """What tells these packages from those made of another source tree."""
-    sources = _sources()
+    sources = _sources(xz)
     names = "\n".join(str(file.relative_to(PROJECT)) for file in sources)
     return hash_of((Path(__file__), *sources), f"{version}\n{xz}\n{names}\n{sorted(changed.items())}")
 
 
-def _sources() -> list[Path]:
+def _sources(xz: int) -> list[Path]:
     """Every file that a package is made from."""
     parts = [PROJECT / name for name in (PACKAGING / "app-files").read_text(encoding="utf-8").split()]
-    found = [file for part in (*parts, PACKAGING) for file in ([part] if part.is_file() else part.rglob("*"))]
+    parts += [PACKAGING, DOCS] if xz == RELEASED_XZ else [PACKAGING]
+    found = [file for part in parts for file in ([part] if part.is_file() else part.rglob("*"))]
     return sorted(file for file in (*found, LOCK_FILE, DRIVER) if file.is_file() and "__pycache__" not in file.parts)

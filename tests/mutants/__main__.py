@@ -3,8 +3,8 @@
 `python -m tests.mutants [MODULE …]`. The package is copied into build/mutants/ for each module, the module mutated
 there by mutmut and by operators of our own (operators.py), and the tests that concern it (modules.py) are run for one
 mutant after the other (loop.py; outside.py for what stands outside functions), on as many cores as the process may use.
-Prints a table. The exit code is 1 if a mutant survived that docs/mutants.md does not explain, or if the page explains
-one that did not survive.
+Prints a table. The exit code is 1 if a mutant survived that docs/reference/mutants.md does not explain, or if the page
+explains one that did not survive.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""docs/mutants.md: the survivors that no test can kill, each with the reason."""
+"""docs/reference/mutants.md: the survivors that no test can kill, each with the reason."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.mutants.results import Change
 
-PAGE: Final = Path(__file__).parents[2] / "docs/mutants.md"
+PAGE: Final = Path(__file__).parents[2] / "docs/reference/mutants.md"
 _MODULE: Final = re.compile(r"### (?P<module>[a-z_/]+)")
 _LISTED: Final = re.compile(r"- `(?P<function>[^`]+)`: `(?P<before>[^`]*)` → `(?P<after>[^`]*)`: (?P<why>.+)")
 
@@ -25,6 +25,6 @@ def listed_changes(text: str) -> Counter[Change]:
         elif line.startswith("- `"):
             entry = _LISTED.fullmatch(line)
             if not (entry and module):
-                raise ValueError(f"docs/mutants.md: this is no mutant with a reason: {line}")
+                raise ValueError(f"docs/reference/mutants.md: this is no mutant with a reason: {line}")
             found[Change(module, entry["function"], entry["before"], entry["after"])] += 1
     return found

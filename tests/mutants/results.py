@@ -31,7 +31,7 @@ _MUTANT: Final = re.compile(r"(?P<function>.+)__mutmut_(?P<number>\d+|orig)")
 
 @dataclass(frozen=True)
 class Change:
-    """A mutant as it is written in docs/mutants.md: in which function, which line, and what became of it."""
+    """A mutant as it is written in docs/reference/mutants.md: in which function, which line, and what became of it."""
 
     module: str
     function: str

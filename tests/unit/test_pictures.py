@@ -1,4 +1,4 @@
-"""docs/pictures.md shows every service, every state of a run and every message between console and host."""
+"""docs/explanation/pictures.md shows every service, every state of a run and every message between console and host."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from nasadvisor.domain.fleet.questions import QUESTIONS
 
 ROOT = Path(__file__).parents[2]
 PROCESSES, STATES, MESSAGES = re.findall(
-    r"```mermaid\n(.*?)```", (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8"), re.DOTALL
+    r"```mermaid\n(.*?)```", (ROOT / "docs" / "explanation" / "pictures.md").read_text(encoding="utf-8"), re.DOTALL
 )
 
 

@@ -1,11 +1,11 @@
-"""docs/settings.md names every setting, and no other."""
+"""docs/reference/settings.md names every setting, and no other."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "settings.md"
+PAGE = ROOT / "docs" / "reference" / "settings.md"
 PLACES = ("nasadvisor", "plugins", "packaging", "docker", "scripts")
 SETTING = re.compile(r"\b(?:NASADVISOR_[A-Z]+(?:_[A-Z]+)*|UVICORN_(?:HOST|PORT))\b(?!_)")
 
@@ -30,6 +30,6 @@ def test_what_the_settings_file_suggests_is_described() -> None:
 
 def test_no_setting_is_mentioned_elsewhere_that_does_not_exist() -> None:
     described = set(SETTING.findall(PAGE.read_text(encoding="utf-8")))
-    pages = [ROOT / "README.md", ROOT / "docker" / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", ROOT / "docker" / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = {name for page in pages for name in SETTING.findall(page.read_text(encoding="utf-8"))}
     assert named - described - {"NASADVISOR_DATA", "NASADVISOR_LAB_INSTANCE"} == set()

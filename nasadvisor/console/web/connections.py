@@ -5,7 +5,7 @@ uvicorn has no limit for how long somebody may take to send a request (Kludex/uv
 one before its headers are whole. Its settings `--http …:BoundedConnections` and `--loop …:BoundedLoop` take classes;
 these end a connection that is too slow, and those beyond what one network needs. With TLS asyncio would tell of a
 connection once the handshake is over, for which it waits a minute. So the loop hands the context to the connection,
-which is counted and then does its handshake itself. See docs/decisions/0014-bounds-in-the-web-service.md.
+which is counted and then does its handshake itself. See docs/explanation/decisions/0014-bounds-in-the-web-service.md.
 
 uvicorn bounds no body either (`uvicorn --help`; beyond `--limit-concurrency` it refuses), and Django's `ASGIHandler`
 spools a whole body before any page looks at it, and gives each request a thread of its own. No form here takes a file.

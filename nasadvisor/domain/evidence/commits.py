@@ -32,8 +32,8 @@ from nasadvisor.domain.units import DAY_S
 WAITS_ALONE: Final = 2.5
 WAITS_IN_LINE: Final = 6.5
 """[fitted] How many times as long as the SSD needs alone a commit waits for it at the most: for the slower of two SSDs,
-and where several commit at once for the block that is under way. The most that was seen in the runs of docs/evidence.md
-is 2.4 and, over NFS, 6.2. The second is for SSDs that were tested by one writer only.
+and where several commit at once for the block that is under way. The most that was seen in the runs of
+docs/explanation/evidence.md is 2.4 and, over NFS, 6.2. The second is for SSDs that were tested by one writer only.
 """
 
 LONGER_ALONE_NS: Final = 1250 * US

@@ -25,7 +25,7 @@ CACHES: Final = (VdevClass.CACHE,)
 
 SHORTFALL: Final = 0.26
 """[measured] So much less of the misses did real caches answer than their curves said, until memory had run short once
-(docs/evidence.md): nothing tells whether it has.
+(docs/explanation/evidence.md): nothing tells whether it has.
 """
 
 SSD_BEFORE_SSD: Final = 0.04

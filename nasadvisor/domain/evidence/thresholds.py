@@ -1,7 +1,7 @@
 """The numbers by which waiting is reckoned and sizes are chosen; the bar of verdicts is in `verdict`.
 
-Those marked [policy] are our own judgement, not facts of OpenZFS; docs/evidence.md shows how they do on workloads
-whose answer is known.
+Those marked [policy] are our own judgement, not facts of OpenZFS; docs/explanation/evidence.md shows how they do on
+workloads whose answer is known.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,8 @@ FreeBSD `diskinfo -wS`, base r320683. An SSD that was not tested may be either."
 
 SLOW_SSD_IN_LINE_NS: Final = 4 * SLOW_SSD_COMMIT_NS
 """[policy] What each of many writers waits for such a slow one at the most: the block under way and one's own, both
-on the slower side of a mirror. The most that a commit waited for a log in the lab is 6.4 ms (docs/evidence.md)."""
+on the slower side of a mirror. The most that a commit waited for a log in the lab is 6.4 ms
+(docs/explanation/evidence.md)."""
 
 NVME_COMMIT_NS: Final = (12 * US, 100 * US)
 PROTECTED_COMMIT_NS: Final = (FAST_SSD_COMMIT_NS, 300 * US)

@@ -19,7 +19,7 @@ from nasadvisor.domain.storage.logs import was_missing_at_import
 from nasadvisor.domain.storage.releases import Release, first_after, parse_release, version_text
 
 TOLD_AT_MOST: Final = 5
-"""More would not be read; `docs/health.md` has all."""
+"""More would not be read; `docs/explanation/health.md` has all."""
 
 
 def with_names(pool: Pool, last_seen: Mapping[str, str], inventory: Inventory) -> Pool:
@@ -174,7 +174,7 @@ def _harmful(pool: Pool, host: Host, release: Release, exposure: Exposure) -> Fi
         worst.level,
         _(
             "{bugs} The numbers are upstream's: your distribution may have a fix in an older version, so check with "
-            "it. docs/health.md has the whole table."
+            "it. docs/explanation/health.md has the whole table."
         ),
         measure=len(exposure.bugs),
     )

@@ -44,7 +44,7 @@ MOST_BLOCKS: Final = 8192
 
 PROBE_S: Final = 1e-6
 """What the probe costs each read of the host at the most; the kernel counts that as the reader's own. Half of it was
-measured within the probe (docs/benchmarks.md): how it is entered and left comes on top."""
+measured within the probe (docs/reference/benchmarks.md): how it is entered and left comes on top."""
 
 MOST_AT_ONCE: Final = 0.05
 """[policy] Whatever is paid later: where following costs more of a processor than this, programs would feel it."""

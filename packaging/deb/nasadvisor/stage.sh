@@ -21,6 +21,12 @@ install -D -m 0644 --target-directory="$tree/usr/share/man/man1" "$packaging"/ma
 gzip -9 --no-name "$tree"/usr/share/man/man1/*.1
 install -D -m 0644 "$packaging/manual/nasadvisor.bash" "$tree/usr/share/bash-completion/completions/nasadvisor"
 install -D -m 0644 "$packaging/manual/nasadvisor.zsh" "$tree/usr/share/zsh/vendor-completions/_nasadvisor"
+# What `make docs` made. The console shows it where it is installed; a package that is only tried has none.
+if [ -d "$SOURCE/build/docs" ]; then
+    mkdir -p "$tree/usr/share/doc/nasadvisor"
+    cp --recursive "$SOURCE/build/docs" "$tree/usr/share/doc/nasadvisor/html"
+    chmod -R u=rwX,go=rX "$tree/usr/share/doc/nasadvisor/html"
+fi
 install -m 0755 "$packaging/manage" "$home/manage"
 install -m 0755 "$packaging/redis-watch" "$home/redis-watch"
 install -m 0644 "$packaging/redis.conf" "$home/redis.conf"

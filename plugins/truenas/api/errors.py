@@ -14,7 +14,7 @@ class AccessNotSet(HostError):
     def __init__(self, setting: str, wanted: str | Statement) -> None:
         template = _(
             "TrueNAS cannot be queried: the setting {setting} is missing or unusable ({wanted}). Nothing was changed. "
-            "For the setup, see docs/truenas.md."
+            "For the setup, see docs/how-to/truenas.md."
         )
         super().__init__(template, setting=setting, wanted=wanted)
 
@@ -48,7 +48,7 @@ class CertificateUnknown(HostError):
         template = _(
             "The server at {host} may not be your TrueNAS: {problem}. The API key was not sent, and this attempt read "
             "nothing and changed nothing. If TrueNAS has a new certificate, store it again as described in "
-            "docs/truenas.md."
+            "docs/how-to/truenas.md."
         )
         super().__init__(template, host=host, problem=problem)
 
@@ -95,7 +95,7 @@ EXPIRED: Final = Statement(
     "expired", _("The key has expired or was revoked. Create a new one in TrueNAS (Credentials, API Keys).")
 )
 DENIED: Final = Statement(
-    "denied", _("This user may not use the API. Give the user the roles listed in docs/truenas.md.")
+    "denied", _("This user may not use the API. Give the user the roles listed in docs/how-to/truenas.md.")
 )
 SECOND_FACTOR: Final = Statement(
     "second-factor",

@@ -18,7 +18,7 @@ def test_it_says_what_a_code_means() -> None:
     assert result.exit_code == ExitCode.DONE
     assert result.output.startswith("too-small: refusal\n")
     assert "Choose a smaller size, less reserve or another SSD." in " ".join(result.output.split())
-    assert "docs/safety.md" in result.output
+    assert "docs/explanation/safety.md" in result.output
 
 
 def test_a_code_that_is_a_finding_and_a_refusal_is_explained_as_both() -> None:

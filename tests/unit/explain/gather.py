@@ -1,4 +1,4 @@
-"""`make codes`: makes nasadvisor/explain/catalogue.json, docs/codes.md and docs/procedures/ from the source."""
+"""`make codes`: makes nasadvisor/explain/catalogue.json and, in docs, reference/codes.md and how-to/procedures/."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -13,29 +13,29 @@ from nasadvisor.stored.documents import to_document
 from tests.unit.explain.source import Said, said_in
 
 ROOT: Final = Path(__file__).parents[3]
-PAGE: Final = ROOT / "docs" / "codes.md"
-FOLDER: Final = ROOT / "docs" / "procedures"
+PAGE: Final = ROOT / "docs" / "reference" / "codes.md"
+FOLDER: Final = ROOT / "docs" / "how-to" / "procedures"
 
 PLANS: Final = ("/warnings.py", "/change/actions/", "/undo.py", "/refusals/platforms.py")
 """Parts of the paths of modules whose findings are about a plan or an undo, not about a host."""
 
 GUIDES: Final = (
-    ("plugins/truenas/", "docs/truenas.md"),
-    ("plugins/proxmox/", "docs/proxmox.md"),
-    ("/wear/", "docs/wear.md"),
-    ("/host_findings.py", "docs/architecture.md"),
-    ("/smart/", "docs/wear.md"),
-    ("/replacement/", "docs/health.md"),
-    ("/forecasts.py", "docs/wear.md"),
-    ("_findings.py", "docs/health.md"),
-    ("/findings.py", "docs/health.md"),
-    ("/collect_findings.py", "docs/health.md"),
-    ("/probing.py", "docs/evidence.md"),
-    ("/suitability.py", "docs/evidence.md"),
-    ("/schema_versions.py", "docs/many-hosts.md"),
-    ("/join.py", "docs/many-hosts.md"),
-    ("/trials.py", "docs/architecture.md"),
-    ("", "docs/safety.md"),
+    ("plugins/truenas/", "docs/how-to/truenas.md"),
+    ("plugins/proxmox/", "docs/reference/proxmox.md"),
+    ("/wear/", "docs/explanation/wear.md"),
+    ("/host_findings.py", "docs/explanation/architecture.md"),
+    ("/smart/", "docs/explanation/wear.md"),
+    ("/replacement/", "docs/explanation/health.md"),
+    ("/forecasts.py", "docs/explanation/wear.md"),
+    ("_findings.py", "docs/explanation/health.md"),
+    ("/findings.py", "docs/explanation/health.md"),
+    ("/collect_findings.py", "docs/explanation/health.md"),
+    ("/probing.py", "docs/explanation/evidence.md"),
+    ("/suitability.py", "docs/explanation/evidence.md"),
+    ("/schema_versions.py", "docs/how-to/many-hosts.md"),
+    ("/join.py", "docs/how-to/many-hosts.md"),
+    ("/trials.py", "docs/explanation/architecture.md"),
+    ("", "docs/explanation/safety.md"),
 )
 """The page that goes further, by a part of the module's path; the first that fits counts."""
 
@@ -102,10 +102,10 @@ def _entry(code: str, meaning: Meaning) -> str:
     levels = f" ({', '.join(level.value for level in meaning.levels)})" if meaning.levels else ""
     said = "\n".join(f"> {text}\n" for text in meaning.sentences).replace("\n\n", "\n>\n")
     more = "".join(f"\n{text}\n" for text in meaning.more)
-    guide = meaning.guide.removeprefix("docs/")
+    guide = f"[{Path(meaning.guide).stem.replace('-', ' ')}]({meaning.guide.replace('docs/', '../', 1)})"
     found = BY_CODE.get(code)
-    steps = f"\nStep by step: [{found.title}](procedures/{found.name}.md).\n" if found else ""
-    return f"\n### `{code}`{levels}\n\n{said}{more}\nSee [{guide}]({guide}).\n{steps}"
+    steps = f"\nStep by step: [{found.title}](../how-to/procedures/{found.name}.md).\n" if found else ""
+    return f"\n### `{code}`{levels}\n\n{said}{more}\nSee {guide}.\n{steps}"
 
 
 def procedure_page(procedure: Procedure) -> str:

@@ -1,7 +1,7 @@
 """`make manual`: makes the pages of the manual and the completion of shells from the command line itself.
 
-They are kept in packaging/manual, so that building the package needs nothing for them; a test holds that they are
-up to date.
+They are kept in packaging/manual, so that building the package needs nothing for them, and the same as one page in
+docs/reference/command-line.md; tests hold that they are up to date.
 """
 
 from copy import copy
@@ -18,6 +18,12 @@ from nasadvisor.cli.main import main as nasadvisor
 
 NAME: Final = "nasadvisor"
 KEPT: Final = Path(__file__).parents[3] / "packaging" / "manual"
+PAGE: Final = Path(__file__).parents[3] / "docs" / "reference" / "command-line.md"
+PAGE_HEAD: Final = """# Command line
+
+What `man nasadvisor` and `nasadvisor COMMAND --help` say too; made by `make manual`. The command line needs neither the
+pages nor Redis. Disks are named by serial, by their name in `/dev/disk/by-id`, or by a full persistent path.
+"""
 DATE: Final = "2025-01-01"
 """Of the pages, as of all files in the package: the same source makes the same bytes."""
 
@@ -36,6 +42,16 @@ def write_manual(directory: Path) -> None:
     for name, kind in COMPLETIONS.items():
         shell = kind(nasadvisor, {}, NAME, f"_{NAME.upper()}_COMPLETE")
         (directory / name).write_text(f"{_completion(shell)}\n", encoding="utf-8")
+
+
+def page() -> str:
+    """The page of the documentation: each command for people with its help."""
+    group = click.Context(nasadvisor, info_name=NAME, terminal_width=100, max_content_width=100)
+    parts = [PAGE_HEAD, f"\n```text\n{(nasadvisor.help or '').strip()}\n```\n"]
+    for command in sorted((one for one in COMMANDS if not one.hidden), key=lambda one: str(one.name)):
+        said = command.load().get_help(click.Context(command.load(), info_name=command.name, parent=group))
+        parts.append(f"\n## {command.name}\n\n```text\n{said}\n```\n")
+    return "".join(parts)
 
 
 def _end(page: Path, examples: tuple[str, ...]) -> None:
@@ -79,6 +95,7 @@ def main() -> None:
     for path in KEPT.iterdir():
         path.unlink()
     write_manual(KEPT)
+    PAGE.write_text(page(), encoding="utf-8")
     print(f"{len(list(KEPT.iterdir()))} files")
 
 

@@ -6,7 +6,7 @@ from click.shell_completion import BashComplete
 
 from nasadvisor.cli import main
 from nasadvisor.cli.main import COMMANDS
-from tests.unit.packaging.manual import KEPT, write_manual
+from tests.unit.packaging.manual import KEPT, PAGE, page, write_manual
 
 
 def test_what_is_kept_is_what_the_command_line_says_today(tmp_path: Path) -> None:
@@ -14,6 +14,10 @@ def test_what_is_kept_is_what_the_command_line_says_today(tmp_path: Path) -> Non
     made = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     kept = {path.name: path.read_text(encoding="utf-8") for path in KEPT.iterdir()}
     assert kept == made, "run `make manual`"
+
+
+def test_the_page_of_the_documentation_is_what_the_command_line_says_today() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `make manual`"
 
 
 def test_every_command_for_people_has_a_page() -> None:

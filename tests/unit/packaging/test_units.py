@@ -15,7 +15,7 @@ from nasadvisor.runtime.alive import EVERY_S, WITHIN_S
 ROOT = Path(__file__).parents[3]
 UNITS = sorted((ROOT / "packaging/systemd").glob("*.service"))
 HOST = ROOT / "packaging/systemd/nasadvisor-host.service"
-PAGE = (ROOT / "docs/packaging.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/packaging.md").read_text(encoding="utf-8")
 ANALYZE = shutil.which("systemd-analyze")
 NEEDS_SYSTEMD = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not installed (Debian package systemd)")
 
@@ -51,7 +51,7 @@ def exposure(unit: Path) -> float:
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_a_service_is_exposed_as_the_page_says_and_less_than_it_was(unit: Path) -> None:
     row = re.search(rf"^\| `{unit.stem}` \| ([\d.]+) \| ([\d.]+) \| (\S+) \|$", PAGE, re.MULTILINE)
-    assert row, "it has no row in docs/packaging.md"
+    assert row, "it has no row in docs/reference/packaging.md"
     assert float(row[2]) < float(row[1])
     # What counts differs a little between releases of systemd.
     assert exposure(unit) <= float(row[2]) + 0.3

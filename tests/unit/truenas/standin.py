@@ -1,7 +1,7 @@
 """A STAND-IN for TrueNAS's middleware: a real WebSocket server over TLS that answers in the documented shapes.
 
 It is not TrueNAS. Its shapes are those of the middleware's models (api/v25_10_0, api/v26_0_0) and of the code that
-fills them; docs/truenas.md says what was checked against which version. It lets each thing go wrong that can.
+fills them; docs/how-to/truenas.md says what was checked against which version. It lets each thing go wrong that can.
 """
 
 import json

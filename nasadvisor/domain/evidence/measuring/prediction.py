@@ -4,7 +4,7 @@ The model: a commit takes the time of the SSD, which was tested, and the time of
 The latter cannot be had by taking the disks' time from that of a commit: both are large and waver, their difference is
 small. A write without its fsync is the same software without a disk, so it measures how fast this machine is; a commit
 costs a multiple of it, and so does each writer that shares the one ZIL. The multiples were fitted to measurements of
-`make evidence` (docs/evidence.md), on one kind of machine, hence the wide ranges.
+`make evidence` (docs/explanation/evidence.md), on one kind of machine, hence the wide ranges.
 """
 
 from collections.abc import Iterable

@@ -60,7 +60,8 @@ SHARE: Final = 0.1
 SMALL_POINTS: Final = 1.0
 SMALL_SHARE: Final = 0.15
 """Below that, more than a point and more than this share: 9 % beside 11 % is not rounding. Indicators of the fit half
-(docs/wear.md) agree so well that a half or a seventh flags the same believable drives; a tenth begins to cost some."""
+(docs/explanation/wear.md) agree so well that a half or a seventh flags the same believable drives; a tenth begins to
+cost some."""
 
 MOVED: Final = 3.0
 """A guessed indicator below a standard one counts against it only once it has moved at all."""

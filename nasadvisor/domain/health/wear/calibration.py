@@ -2,8 +2,9 @@
 
 Source: 1,440 SSDs of linuxhw/EnterpriseDrive (CC-BY-4.0) with at least three reports each; the last report was hidden
 and forecast from the earlier ones. The numbers were fitted on the drives whose id has an even first byte of its
-SHA-256, and checked on the others (docs/wear.md has both results, benchmarks/wear_calibration.py computes the
-quantiles again). Horizons were 20 to 1,000 days, half of them under 75; beyond that the spread of the longest is used.
+SHA-256, and checked on the others (docs/explanation/wear.md has both results, benchmarks/wear_calibration.py computes
+the quantiles again). Horizons were 20 to 1,000 days, half of them under 75; beyond that the spread of the longest is
+used.
 """
 
 import math

@@ -19,7 +19,7 @@ def test_a_viewer_reads_what_a_code_means(viewer: Client) -> None:
     shown = page(viewer, "/explain/too-small/")
     assert "Choose a smaller size, less reserve or another SSD." in shown
     assert "A safety rule blocks this and cannot be overridden" in shown
-    assert "docs/safety.md" in shown
+    assert "docs/explanation/safety.md" in shown
 
 
 @pytest.mark.parametrize(("code", "status"), [("too-small", 200), ("too-smal", 404)])

@@ -9,7 +9,7 @@ from nasadvisor.domain.evidence.measuring.prediction import Range
 from tests.evidence.judging import Outcome, Predicted, Share, median_error, tables, with_tables
 from tests.evidence.workloads import CACHE_WORKLOADS, FLASH_WORKLOAD, LOG_WORKLOADS, RAIDZ_WORKLOAD, SPECIAL_WORKLOAD
 
-PAGE = Path(__file__).parents[4] / "docs/evidence.md"
+PAGE = Path(__file__).parents[4] / "docs/explanation/evidence.md"
 
 
 def outcome(verdict: str, after: float) -> Outcome:

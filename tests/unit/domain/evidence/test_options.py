@@ -157,7 +157,7 @@ class TestLog:
     def test_what_went_in_the_lab_is_in_what_would_have_been_said(
         self, commits_per_s: int, slow_end: float, gone: float
     ) -> None:
-        """docs/evidence.md; `slow_end` is how long the tested SSD needs at the most, as a share of a commit's time."""
+        """docs/explanation/evidence.md; `slow_end` is the most that the tested SSD needs, as a share of a commit."""
         sample = sync_writers(commits_per_s=commits_per_s)
         commit = known(sample).workload.commit_time
         assert commit is not None

@@ -171,7 +171,7 @@ def test_the_worst_comes_first() -> None:
 
 
 def test_every_bug_is_in_the_documentation_with_its_releases() -> None:
-    page = (ROOT / "docs/health.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/explanation/health.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", page, re.MULTILINE))
     for bug in ALL:
         fixed = ", ".join(version_text(span.until) for span in bug.spans if span.until) or "none yet"

@@ -52,7 +52,7 @@ def test_of_a_release_that_cannot_be_read_nothing_is_known() -> None:
 
 
 def test_every_behaviour_says_where_it_is_from_and_stands_in_the_documentation() -> None:
-    documented = (ROOT / "docs/evidence.md").read_text(encoding="utf-8")
+    documented = (ROOT / "docs/explanation/evidence.md").read_text(encoding="utf-8")
     for each in ALL:
         assert re.search(r"PR \d+|issue \d+|[0-9a-f]{10}", each.source)
         assert each.source in documented

@@ -1,4 +1,4 @@
-"""What each Never (docs/safety.md) says of a step is asked at the gate, of the host as it is by then."""
+"""What each Never (docs/explanation/safety.md) says of a step is asked at the gate, of the host as it is by then."""
 
 from dataclasses import replace
 
