@@ -22,12 +22,16 @@ html_title = "NAS Advisor"
 html_favicon = "../static/img/icon.svg"
 html_copy_source = html_show_sphinx = False
 html_domain_indices = html_use_index = False
+html_show_search_summary = False  # it would be fetched, which browsers allow no page that is a file
 
 lexers["mermaid"] = TextLexer()  # a forge draws these pictures; here they are text
 
 WITHIN = {"js": (re.compile(r"<script>(.*?)</script>", re.DOTALL), '<script src="{}"></script>')}
 WITHIN["css"] = (re.compile(r"<style>(.*?)</style>", re.DOTALL), '<link rel="stylesheet" href="{}">')
 """What the theme writes into each page, and how the page names it as a file."""
+
+OF_DRAWINGS = re.compile(r' style="(display|opacity): ([^;"]+);?"')
+"""Styles of SVG elements that may as well be attributes of their own (SVG 2, "presentation attributes")."""
 
 
 def setup(app: Sphinx) -> None:
@@ -44,7 +48,7 @@ def move_out(app: Sphinx, failed: Exception | None) -> None:
         text = page.read_text(encoding="utf-8")
         for kind, (within, link) in WITHIN.items():
             text = within.sub(_as_file(root, page, kind, link), text)
-        page.write_text(text, encoding="utf-8")
+        page.write_text(OF_DRAWINGS.sub(r' \1="\2"', text), encoding="utf-8")
 
 
 def _as_file(root: Path, page: Path, kind: str, link: str) -> Callable[[re.Match[str]], str]:

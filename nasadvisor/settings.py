@@ -151,6 +151,9 @@ CACHES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+DOCUMENTATION = Path("/usr/share/doc/nasadvisor/html")
+"""Where the package puts the documentation; other installations have none."""
+
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]

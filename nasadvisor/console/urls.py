@@ -6,6 +6,7 @@ from django.views.i18n import set_language
 
 from nasadvisor.console.fleet import nodes
 from nasadvisor.console.home import frame, overview, pool_page, scrubs, support
+from nasadvisor.console.web import documentation
 from nasadvisor.console.wording import explain
 from nasadvisor.console.worker import schedules
 
@@ -22,6 +23,7 @@ urlpatterns = [
     path("settings/support/", support.support_bundle, name="support-bundle"),
     path("settings/schedules/", schedules.schedules, name="schedules"),
     path("settings/schedules/<int:pk>/", schedules.edit, name="schedule"),
+    path("documentation/<path:name>", documentation.documentation, name="documentation"),
     path("preview/", frame.progress, name="preview"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.evidence.urls")),

@@ -41,6 +41,7 @@ from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import JoinToken, Node
 from nasadvisor.console.fleet.remote.access import VALID_FOR, drop_token, new_token
 from nasadvisor.console.fleet.remote.listening import Listening, NotListening, listening
+from nasadvisor.console.web import documentation
 from nasadvisor.domain.fleet.joining import bracketed, is_node_name
 from nasadvisor.domain.fleet.questions import READ_INVENTORY
 from nasadvisor.domain.storage.inventory import Host
@@ -196,6 +197,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
         "platforms": [(platform, _shown(platform.panel(), host)) for platform in detected()],
         "nodes": nodes,
         "versions": {"NAS Advisor": __version__, "Django": django.get_version(), "Python": platform.python_version()},
+        "documentation": documentation.address_of(documentation.START),
         "section": "settings",
     }
     return render(request, "console/settings.html", context)

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from nasadvisor.console.web.documentation import address_of_guide
 from nasadvisor.explain.codes import Code, CodeKind, Meaning, codes, nearest
 from nasadvisor.explain.procedures import BY_CODE, PROCEDURES
 
@@ -119,7 +120,7 @@ def explain(request: HttpRequest, code: str) -> HttpResponse:
     if found is None:
         context = {"code": code, "near": nearest(code)}
         return render(request, "explain/unknown.html", context, status=404)
-    meanings = [(WORDS[meaning.kind], meaning) for meaning in found.meanings]
+    meanings = [(WORDS[meaning.kind], meaning, address_of_guide(meaning.guide)) for meaning in found.meanings]
     shown = {"code": found.code, "meanings": meanings, "procedure": BY_CODE.get(code)}
     return render(request, "explain/code.html", shown)
 

@@ -1,6 +1,7 @@
 """`make codes`: makes nasadvisor/explain/catalogue.json and, in docs, reference/codes.md and how-to/procedures/."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -102,7 +103,7 @@ def _entry(code: str, meaning: Meaning) -> str:
     levels = f" ({', '.join(level.value for level in meaning.levels)})" if meaning.levels else ""
     said = "\n".join(f"> {text}\n" for text in meaning.sentences).replace("\n\n", "\n>\n")
     more = "".join(f"\n{text}\n" for text in meaning.more)
-    guide = f"[{Path(meaning.guide).stem.replace('-', ' ')}]({meaning.guide.replace('docs/', '../', 1)})"
+    guide = f"[{Path(meaning.guide).stem.replace('-', ' ')}]({os.path.relpath(ROOT / meaning.guide, PAGE.parent)})"
     found = BY_CODE.get(code)
     steps = f"\nStep by step: [{found.title}](../how-to/procedures/{found.name}.md).\n" if found else ""
     return f"\n### `{code}`{levels}\n\n{said}{more}\nSee {guide}.\n{steps}"

@@ -46,7 +46,8 @@ def write_manual(directory: Path) -> None:
 
 def page() -> str:
     """The page of the documentation: each command for people with its help."""
-    group = click.Context(nasadvisor, info_name=NAME, terminal_width=100, max_content_width=100)
+    asked = {**nasadvisor.context_settings, "terminal_width": 100, "max_content_width": 100}
+    group = click.Context(nasadvisor, info_name=NAME, **asked)
     parts = [PAGE_HEAD, f"\n```text\n{(nasadvisor.help or '').strip()}\n```\n"]
     for command in sorted((one for one in COMMANDS if not one.hidden), key=lambda one: str(one.name)):
         said = command.load().get_help(click.Context(command.load(), info_name=command.name, parent=group))

@@ -33,7 +33,8 @@ RULES = {
         evidence-heat evidence-waiting evidence-curve evidence-metadata evidence-switching evidence-report wear-csv
         reports report-now report-make report alerts schedules pool-history history run-detail run-fragment
         wizard-proof choose-node refresh logout password_change sessions sessions-end session-end account authenticator
-        factor-remove passkey-add passkey-make passkey-challenge passkey-remove recovery-codes account-address""",
+        factor-remove passkey-add passkey-make passkey-challenge passkey-remove recovery-codes account-address
+        documentation""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
         evidence-commits evidence-commits-start evidence-commits-stop
         evidence-metadata-count evidence-switching-start evidence-switching-stop sweep-now drive-self-test drive-rating
