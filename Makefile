@@ -36,6 +36,10 @@ run: ## Run the product: on this host if it has OpenZFS, else its pages at once 
 dev: venv assets translations ## Run the pages on a recorded machine, everything simulated
 	@scripts/dev.sh
 
+.PHONY: demo
+demo: venv assets translations ## Write the recorded machine as pages that need no server, a story in five stops: build/demo/index.html
+	@$(BIN)/python -m tests.demo
+
 # Testing
 
 .PHONY: test
