@@ -11,7 +11,8 @@ from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import KINDS, UNKNOWN_SSD, SsdTime, commits_of
 from nasadvisor.domain.evidence.histogram import EMPTY, merged
 from nasadvisor.domain.evidence.log_verdict import judge_log
-from nasadvisor.domain.evidence.options import waits_of
+from nasadvisor.domain.evidence.options import known_of, waits_of
+from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import DiskActivity, PoolActivity, Sample, VdevActivity, merge
 from nasadvisor.domain.evidence.thresholds import HISTORY
@@ -226,3 +227,26 @@ class TestReads:
         samples = [replace(each, arc=replace(each.arc, ghost_hits=int(each.arc.misses * ghosts))) for each in unfed]
         answers = [BETTER.index(cache(each).answer) for each in samples]
         assert all(before <= after for before, after in pairwise(answers))
+
+
+@given(
+    st.floats(0.1, 1000),
+    st.floats(0.05, 50),
+    st.sampled_from((4, 128, 1024, 8192)),
+    st.floats(0, 1000),
+    st.floats(0, 1),
+    st.sampled_from((facts(), facts(*FLASH), facts(*LEAVES, LOG_LEAF, CACHE_LEAF), OLD)),
+)
+def test_no_row_takes_away_more_than_is_waited_and_the_least_is_no_more_than_the_most(
+    commits_per_s: float, ms: float, kib: int, misses_per_s: float, ghosts: float, pool: PoolFacts
+) -> None:
+    sample = sync_writers(commits_per_s, commit_bytes=kib * KIB)
+    reading = readers(misses_per_s, ghosts)
+    leaves = tuple(
+        replace(vdev, writes=at_ms(ms, vdev.sync_writes), reads=other.reads)
+        for vdev, other in zip(sample.vdevs, reading.vdevs, strict=True)
+    )
+    both = replace(sample, vdevs=leaves, arc=reading.arc, levels=reading.levels, pool=reading.pool).with_busy()
+    for each in options_of(known_of(workload_of(both, pool), pool, HISTORY)).rows:
+        for relief in (each.relief, *(kind.relief for kind in each.kinds)):
+            assert relief is None or 0 <= relief.low <= relief.at_best <= 1
