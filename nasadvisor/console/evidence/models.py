@@ -38,7 +38,8 @@ class SampledPool(models.Model):
 
     The answers are those of the last verdicts (`log_verdict.Answer`), for pages that show only them, each with the
     rule that decided and, where too little was seen yet, when that may be enough, in seconds since 1970, else 0.
-    `waiting` is how long programs waited by then.
+    `waiting` is how long programs waited by then, `waited_hours` how many seconds in each hour of the day before, by
+    its end.
     `former` are the devices that left it: disk, class, and when they were missed first, in seconds since 1970, by guid.
     `added_until` is the end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic`
     is what came of it.
@@ -57,6 +58,7 @@ class SampledPool(models.Model):
     log_due_at = models.BigIntegerField(default=0)
     cache_due_at = models.BigIntegerField(default=0)
     waiting_document = models.JSONField(null=True)
+    waited_hours = models.JSONField(default=list)
     added_until = models.BigIntegerField(default=0)
     traffic_document = models.JSONField(null=True)
 

@@ -10,12 +10,12 @@ from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.spells import spells_of
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.domain.evidence.commits import SsdTime
+from nasadvisor.domain.evidence.commits import SsdTime, commits_of
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_size import counted_of
-from nasadvisor.domain.evidence.options import Known, has_raidz, known_of
+from nasadvisor.domain.evidence.options import Known, has_raidz, known_of, waited_s
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.spells import added
@@ -25,12 +25,15 @@ from nasadvisor.domain.evidence.waited import Waited, waited_of
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.health.wear.ingest import expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.units import DAY_S
+from nasadvisor.domain.units import DAY_S, HOUR_S
 from nasadvisor.stored.documents import to_document
 
 WATCHED_S = 7 * DAY_S
 """A verdict looks back a week: every day of it, the Sunday's scrub and the Friday's backup, is part of the workload."""
 
+
+MOST_OF_HOUR_S = HOUR_S / 2
+"""[policy] So much of an hour was seen, or it says nothing of it."""
 
 TESTS_LOOKED_AT = 5
 
@@ -41,13 +44,21 @@ class Watched:
 
     `first_at` is the beginning of the oldest sample that counts, `last_at` the end of the newest, in seconds since
     1970. `waited` is what was traced of programs that wait, None where that was too little; `known` has it only where
-    it speaks for all that was watched.
+    it speaks for all that was watched. `hours` are those of the last day.
     """
 
     known: Known
     first_at: int
     last_at: int
     waited: Waited | None = None
+    hours: tuple[Sample, ...] = ()
+
+    @property
+    def waited_hours(self) -> list[tuple[int, float]]:
+        """The end of each hour of the last day, in seconds since 1970, and how many seconds programs waited in it."""
+        known = self.known
+        traced_ns = commits_of(known.workload, known.waited).likely_ns if known.waited else None
+        return [(each.at, round(waited_s(workload_of(each, known.facts), traced_ns), 1)) for each in self.hours]
 
 
 def series_of(node: Node, pool_guid: str) -> SampledPool | None:
@@ -78,7 +89,8 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
         log_bytes_per_day=ingest.log,
         cache_bytes_per_day=ingest.cache,
     )
-    return Watched(known, first_at=samples[0].at - int(samples[0].seconds), last_at=sample.at, waited=waited)
+    hours = tuple(each for each in samples if each.at > until - DAY_S and each.seconds > MOST_OF_HOUR_S)
+    return Watched(known, samples[0].at - int(samples[0].seconds), sample.at, waited, hours)
 
 
 def _curve_since(series: SampledPool, moment: datetime) -> CacheCurve | None:
@@ -107,7 +119,8 @@ def keep_answers(now: datetime) -> None:
         if seen:
             waiting = options_of(seen.known).in_short
             answers = _kept("log", seen.known.log, seen.last_at) | _kept("cache", seen.known.cache, seen.last_at)
-            SampledPool.objects.filter(pk=series.pk).update(**answers, waiting_document=to_document(waiting))
+            answers |= {"waiting_document": to_document(waiting), "waited_hours": seen.waited_hours}
+            SampledPool.objects.filter(pk=series.pk).update(**answers)
 
 
 def _kept(part: str, verdict: Verdict, last_at: int) -> dict[str, Any]:

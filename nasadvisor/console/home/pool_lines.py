@@ -7,7 +7,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from nasadvisor.console.evidence.sparks import HEIGHT, WIDTH, Spark, sparks_of
+from nasadvisor.console.evidence.sparks import HEIGHT, WIDTH, Spark, sparks_of, waiting_sparks_of
 from nasadvisor.console.evidence.verdict_badges import VerdictBadge, series_on, verdict_badges_on
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.disk_badges import DiskBadge, DiskBadges, badges_in
@@ -40,13 +40,16 @@ class Filling:
 
 @dataclass(frozen=True)
 class PoolLine:
-    """A pool in a line. `waiting` is how long programs wait for it or when that is known, `advice` what would help or
-    what is wrong; `filling` is None on the first day. Of its `disks`, each counted once, so many are `unchecked` that
-    have not said how they are.
+    """A pool in a line.
+
+    `waiting` is how long programs wait for it or when that is known, `waits` the same by hour, and `spark` its commits
+    as long as there are no such hours. `advice` is what would help or what is wrong. `filling` is None on the first
+    day. Of its `disks`, each counted once, so many are `unchecked` that have not said how they are.
     """
 
     drawing: PoolDrawing
     waiting: VerdictBadge
+    waits: Spark | None
     spark: Spark | None
     filling: Filling | None
     unwell: list[DiskBadge]
@@ -57,7 +60,9 @@ class PoolLine:
 
 def pool_lines(node: Node, drawings: Sequence[PoolDrawing], badges: DiskBadges, now: datetime) -> tuple[PoolLine, ...]:
     """A line for each pool of a host."""
-    sparks = sparks_of(series_on(node).values(), now)
+    watched = series_on(node).values()
+    waits = waiting_sparks_of(watched, now)
+    sparks = sparks_of((each for each in watched if each.guid not in waits), now)
     verdicts = verdict_badges_on(node, (drawing.pool for drawing in drawings), now)
     fillings = _fillings(node, [drawing.pool for drawing in drawings], now)
 
@@ -69,6 +74,7 @@ def pool_lines(node: Node, drawings: Sequence[PoolDrawing], badges: DiskBadges, 
         return PoolLine(
             drawing=drawing,
             waiting=waiting,
+            waits=waits.get(guid),
             spark=sparks.get(guid),
             filling=fillings.get(guid),
             unwell=badges_in(drawing, badges),

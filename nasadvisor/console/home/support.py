@@ -157,7 +157,7 @@ def _pool(pool: SampledPool, now: datetime) -> Iterator[SupportFile]:
     folder, begin = f"pools/{pool.name}", int((now - SAMPLES_FROM).timestamp())
     days = PoolDay.objects.filter(node=pool.node, guid=pool.guid, day__gt=(now - FROM).date())
     former = [{"guid": guid, **told} for guid, told in pool.former.items()]
-    answers = _columns(pool, "log_answer", "cache_answer", "log_due_at", "cache_due_at", "added_until")
+    answers = _columns(pool, "log_answer", "cache_answer", "log_due_at", "cache_due_at", "added_until", "waited_hours")
     yield SupportFile(
         f"{folder}/pool.json",
         answers

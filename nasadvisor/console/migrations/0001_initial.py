@@ -393,6 +393,7 @@ class Migration(migrations.Migration):
                 ("log_due_at", models.BigIntegerField(default=0)),
                 ("cache_due_at", models.BigIntegerField(default=0)),
                 ("waiting_document", models.JSONField(null=True)),
+                ("waited_hours", models.JSONField(default=list)),
                 ("added_until", models.BigIntegerField(default=0)),
                 ("traffic_document", models.JSONField(null=True)),
                 (

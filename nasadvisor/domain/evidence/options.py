@@ -270,6 +270,18 @@ def waits_of(workload: Workload, waited: Waited | None = None) -> Waits:
     return Waits(commits if writing else NO_WAIT, reads)
 
 
+def waited_s(hour: Workload, commit_ns: float | None) -> float:
+    """How long programs waited in an hour, in seconds, likely.
+
+    `commit_ns` is how long a commit takes as it was traced over days, None where it was not: the spells of one hour are
+    too few to say it.
+    """
+    waits, days = waits_of(hour), hour.seconds / DAY_S
+    if commit_ns is None:
+        return waits.total_s * days
+    return hour.commits * hour.writing_share * commit_ns / 1e9 + waits.of(Waiting.READS) * days
+
+
 def watch_longer(wait_s: float) -> tuple[Statement, ...]:
     """That so much watching is missing; nothing where that is not what is."""
     if not wait_s:

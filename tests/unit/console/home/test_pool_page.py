@@ -13,6 +13,7 @@ from nasadvisor.console.change.runs.history import entries_of
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.sparks import sparks_of
+from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.inventory import growth_on
 from nasadvisor.console.health.models import PoolDay, StoredDisk
@@ -26,6 +27,7 @@ from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.unit.console.change.test_wizard import LAYOUT
 from tests.unit.console.conftest import Clock
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched
 from tests.unit.console.home.test_overview import failing, on_host
 from tests.unit.console.test_pages import load, page
@@ -147,6 +149,43 @@ def test_a_pool_without_commits_says_none_and_not_zero_a_second() -> None:
     now = int(timezone.now().timestamp())
     series.save_samples(pool, Resolution.MINUTE, [Sample(POOL.guid, POOL.name, now - age, 60) for age in (120, 60)])
     assert sparks_of([pool], timezone.now())[POOL.guid].most == 0
+
+
+def waited(*seconds: float) -> None:
+    """So long programs waited in the last hours; until the one that ended half an hour ago."""
+    now = int(timezone.now().timestamp()) - 1800
+    hours = [(now - 3600 * age, each) for age, each in enumerate(reversed(seconds))]
+    SampledPool.objects.update(waited_hours=sorted(hours))
+
+
+def test_home_draws_how_long_programs_waited_in_each_hour(viewer: Client) -> None:
+    load(typical())
+    commits(5)
+    waited(*(3.0,) * 20, 75.0, 2.0)
+    text = page(viewer, "/")
+    assert text.count('class="spark-line"') == 1
+    assert "By hour, last 21 h: last 2 s, peak 75 s" in " ".join(text.replace("\xa0", " ").split())
+    assert "Commits in the last" not in text
+
+
+def test_hours_without_waiting_are_hardly_any_and_hours_of_yesterday_no_picture(viewer: Client) -> None:
+    load(typical())
+    commits(5)
+    waited(0.0, 0.2, 0.0)
+    assert "hardly any" in page(viewer, "/")
+    SampledPool.objects.update(waited_hours=[(1_700_000_000 + hour * 3600, 5.0) for hour in range(24)])
+    assert "Commits in the last" in page(viewer, "/")
+
+
+def test_the_hours_of_a_day_add_up_to_what_was_waited_in_it() -> None:
+    fill(hours=4)
+    keep_answers(timezone.now())
+    kept = SampledPool.objects.get()
+    assert kept.waiting
+    assert [at % 3600 for at, _ in kept.waited_hours] == [0] * len(kept.waited_hours)
+    assert len(kept.waited_hours) in (3, 4)
+    by_hours = sum(seconds for _, seconds in kept.waited_hours) / len(kept.waited_hours) * 24
+    assert by_hours == pytest.approx(kept.waiting.waits.total_s, rel=0.35)
 
 
 def test_the_pictures_of_many_pools_are_asked_for_at_once(django_assert_max_num_queries: object) -> None:

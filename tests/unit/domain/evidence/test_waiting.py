@@ -7,7 +7,7 @@ import pytest
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.log_verdict import judge_log
-from nasadvisor.domain.evidence.options import Known, Option, OptionsTable, known_of
+from nasadvisor.domain.evidence.options import Known, Option, OptionsTable, known_of, waited_s, waits_of
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
 from nasadvisor.domain.evidence.recommendation import mean_block_bytes, recommend_log
@@ -263,3 +263,12 @@ def test_a_transaction_group_that_ends_by_the_timeout_takes_that_long() -> None:
     assert said.values["txg"] == "5 s"
     slow = replace(sync_writers(), txgs=Histogram.single(20 * 10**9))
     assert recommend_log(workload_of(slow, facts()), facts()).because.values["txg"] != "5 s"
+
+
+def test_an_hour_is_waited_as_long_as_its_commits_take_by_the_trace_else_by_the_counters() -> None:
+    hour = workload_of(replace(committing(8, 20), seconds=3600), facts())
+    counted, traced = waited_s(hour, None), waited_s(hour, 2.0 * MS)
+    assert counted == pytest.approx(waits_of(hour).total_s / 24)
+    reads = waits_of(hour).of(Waiting.READS) / 24
+    assert traced - reads == pytest.approx(hour.commits * hour.writing_share * 0.002)
+    assert traced < counted
