@@ -52,7 +52,7 @@ case "${1:-}" in
         mapfile -t wanted <<< "$listed"
         ;;
     test)
-        wanted=(chromium fonts-dejavu-core libharfbuzz-subset0 libpangoft2-1.0-0 postgresql redis-server shellcheck)
+        wanted=(chromium fonts-dejavu-core libharfbuzz-subset0 libpangoft2-1.0-0 mosquitto postgresql redis-server shellcheck)
         wanted+=(btrfs-progs e2fsprogs gdisk strace util-linux xfsprogs) # tests/devices
         wanted+=(aardvark-dns iptables netavark podman runc) # tests/integration/test_containers.py
         ;;

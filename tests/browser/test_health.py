@@ -27,6 +27,7 @@ PATHS = {
     "channels": "/settings/alerts/",
     "channel-add": "/settings/alerts/add/",
     "alert-delivery": "/settings/alerts/delivery/",
+    "home-assistant": "/settings/alerts/home-assistant/",
     "schedules": "/settings/schedules/",
     "schedule": "/settings/schedules/{schedule}/",
     "tokens": "/settings/tokens/",

@@ -48,6 +48,7 @@ class Act(models.TextChoices):
     CHANNEL_SAVED = "channel-saved", _("saved a notification channel")
     CHANNEL_DELETED = "channel-deleted", _("deleted a notification channel")
     DELIVERY_CHANGED = "delivery-changed", _("changed the mail server or quiet hours")
+    HOME_ASSISTANT_CHANGED = "home-assistant-changed", _("changed what Home Assistant is shown")
     SCHEDULE_CHANGED = "schedule-changed", _("changed a schedule")
     PLAN_MADE = "plan-made", _("created a plan")
     APPLY = "apply", _("asked to apply a plan")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from nasadvisor.console.health.alerts import alert_pages, channel_pages, procedure_pages
+from nasadvisor.console.health.alerts import alert_pages, channel_pages, home_assistant_page, procedure_pages
 from nasadvisor.console.health.api import api, metrics, token_pages
 from nasadvisor.console.health.disks import disk_page, disk_table, replace_page
 from nasadvisor.console.health.reports import reports
@@ -23,6 +23,7 @@ urlpatterns = [
     path("settings/alerts/", channel_pages.channels, name="channels"),
     path("settings/alerts/add/", channel_pages.add, name="channel-add"),
     path("settings/alerts/delivery/", channel_pages.delivery, name="alert-delivery"),
+    path("settings/alerts/home-assistant/", home_assistant_page.home_assistant, name="home-assistant"),
     path("settings/alerts/<int:pk>/", channel_pages.edit, name="channel"),
     path("settings/alerts/<int:pk>/test/", channel_pages.test, name="channel-test"),
     path("settings/alerts/<int:pk>/delete/", channel_pages.delete, name="channel-delete"),

@@ -2,6 +2,7 @@
 
 import uuid
 
+import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
 from django.apps.registry import Apps
@@ -165,6 +166,74 @@ class Migration(migrations.Migration):
                         blank=True, default="", verbose_name="Address of this console, for links in messages"
                     ),
                 ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="HomeAssistantSettings",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("is_enabled", models.BooleanField(default=True, verbose_name="Enabled")),
+                ("host", models.CharField(default="", max_length=253, verbose_name="Broker")),
+                (
+                    "port",
+                    models.PositiveIntegerField(
+                        default=1883,
+                        help_text="Usually 1883, and 8883 with TLS.",
+                        validators=[django.core.validators.MaxValueValidator(65535)],
+                        verbose_name="Port",
+                    ),
+                ),
+                (
+                    "has_tls",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Without it, the password passes the network in clear.",
+                        verbose_name="Use TLS",
+                    ),
+                ),
+                (
+                    "checks_certificate",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Authorities that this machine trusts can vouch for it.",
+                        verbose_name="Check the certificate of the broker",
+                    ),
+                ),
+                ("user", models.CharField(blank=True, default="", max_length=253, verbose_name="User name")),
+                ("secret", models.TextField(blank=True, default="")),
+                (
+                    "prefix",
+                    models.CharField(
+                        default="homeassistant",
+                        help_text="As set in the MQTT integration of Home Assistant.",
+                        max_length=80,
+                        validators=[django.core.validators.RegexValidator("\\A[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\\Z")],
+                        verbose_name="Discovery prefix",
+                    ),
+                ),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[("en", "English"), ("de", "German")],
+                        default="en",
+                        max_length=5,
+                        verbose_name="Language",
+                    ),
+                ),
+                (
+                    "may_be_private",
+                    models.BooleanField(
+                        default=False,
+                        help_text="For a broker that you host yourself.",
+                        verbose_name="Allow addresses on the console's own network",
+                    ),
+                ),
+                ("published", models.JSONField(default=dict)),
+                ("all_sent_at", models.DateTimeField(null=True)),
+                ("last_sent_at", models.DateTimeField(null=True)),
+                ("last_error", models.TextField(blank=True, default="")),
+                ("failures", models.PositiveIntegerField(default=0)),
+                ("due_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(

@@ -12,7 +12,7 @@ from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.health import bytes_by_role, sweep_store, sweeps
-from nasadvisor.console.health.alerts import deliver, watch
+from nasadvisor.console.health.alerts import deliver, home_assistant_publisher, watch
 from nasadvisor.console.health.alerts.models import StoredReport
 from nasadvisor.console.health.reports import monthly, reports
 from nasadvisor.console.home import first_hour
@@ -97,6 +97,12 @@ def deliver_messages() -> None:
     """Send what is due."""
     deliver.deliver(timezone.now())
     deliver.send_notices(timezone.now())
+
+
+@app.task(name="console.publish_for_home_assistant")
+def publish_for_home_assistant() -> None:
+    """Tell the MQTT broker what changed."""
+    home_assistant_publisher.publish_changes(timezone.now())
 
 
 @app.task(name="console.short_self_tests")

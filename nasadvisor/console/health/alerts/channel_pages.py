@@ -24,7 +24,7 @@ from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.accounts.roles import admin_required
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.models import Channel, ChannelKind, WatchSettings
+from nasadvisor.console.health.alerts.models import Channel, ChannelKind, HomeAssistantSettings, WatchSettings
 from nasadvisor.console.health.alerts.senders import (
     NotSent,
     is_answered_later,
@@ -183,7 +183,12 @@ class DeliveryForm(forms.ModelForm):  # type: ignore[type-arg]
 @admin_required
 def channels(request: HttpRequest) -> HttpResponse:
     """All channels, and how messages are sent."""
-    context = {"channels": Channel.objects.all(), "options": WatchSettings.load(), "section": "settings"}
+    context = {
+        "channels": Channel.objects.all(),
+        "options": WatchSettings.load(),
+        "home_assistant": HomeAssistantSettings.load(),
+        "section": "settings",
+    }
     return render(request, "health/alerts/channels.html", context)
 
 

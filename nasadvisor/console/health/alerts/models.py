@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import ClassVar
 
+from django.core.validators import MaxValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -257,6 +258,59 @@ class WatchSettings(models.Model):
     def load(cls) -> "WatchSettings":
         """The row; made at first use."""
         return cls.objects.get_or_create(pk=1)[0]
+
+
+class HomeAssistantSettings(models.Model):
+    """The one row about what Home Assistant is shown: the MQTT broker, and how far publishing is.
+
+    `secret` is the broker's password, encrypted. `published` is what the broker keeps of us: a digest of each payload
+    by its topic, `all_sent_at` when it last got all of them. After `failures` in a row it is tried again at `due_at`.
+    """
+
+    is_enabled = models.BooleanField(_("Enabled"), default=True)
+    host = models.CharField(_("Broker"), max_length=253, default="")
+    port = models.PositiveIntegerField(
+        _("Port"), default=1883, help_text=_("Usually 1883, and 8883 with TLS."), validators=[MaxValueValidator(65535)]
+    )
+    has_tls = models.BooleanField(
+        _("Use TLS"), default=False, help_text=_("Without it, the password passes the network in clear.")
+    )
+    checks_certificate = models.BooleanField(
+        _("Check the certificate of the broker"),
+        default=True,
+        help_text=_("Authorities that this machine trusts can vouch for it."),
+    )
+    user = models.CharField(_("User name"), max_length=253, default="", blank=True)
+    secret = models.TextField(default="", blank=True)
+    prefix = models.CharField(
+        _("Discovery prefix"),
+        max_length=80,
+        default="homeassistant",
+        validators=[RegexValidator(r"\A[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\Z")],
+        help_text=_("As set in the MQTT integration of Home Assistant."),
+    )
+    language = models.CharField(
+        _("Language"), max_length=5, choices=[("en", _("English")), ("de", _("German"))], default="en"
+    )
+    may_be_private = models.BooleanField(
+        _("Allow addresses on the console's own network"),
+        default=False,
+        help_text=_("For a broker that you host yourself."),
+    )
+    published = models.JSONField(default=dict)
+    all_sent_at = models.DateTimeField(null=True)
+    last_sent_at = models.DateTimeField(null=True)
+    last_error = models.TextField(default="", blank=True)
+    failures = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.host
+
+    @classmethod
+    def load(cls) -> "HomeAssistantSettings":
+        """The row; before it is saved, one without a broker."""
+        return cls.objects.filter(pk=1).first() or cls(pk=1)
 
 
 class FirstHour(models.Model):

@@ -43,7 +43,7 @@ RULES = {
         first-hour-close""",
     Rule.ADMIN: "support-bundle channels users tokens add-host audit audit-csv",
     Rule.CONFIRMED: """user-add user-role user-active user-password token-add token-delete channel-add channel
-        channel-test channel-delete alert-delivery schedule take-back-token""",
+        channel-test channel-delete alert-delivery home-assistant schedule take-back-token""",
     Rule.TOKEN: """metrics api:description api:nodes api:pools api:disks api:written api:wear api:readings api:alerts
         api:acknowledge""",
 }
