@@ -58,11 +58,6 @@ class HomeAssistantForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial["language"] = get_language()
 
     @property
-    def is_testable(self) -> bool:
-        """Whether a test goes out before it is saved; the template asks."""
-        return True
-
-    @property
     def is_elsewhere(self) -> bool:
         """Whether it is another broker than before."""
         return bool(PLACE & set(self.changed_data))
@@ -105,6 +100,7 @@ def home_assistant(request: HttpRequest) -> HttpResponse:
         except SecretUnreadable as error:
             form.add_error(None, str(error))
         else:
+            settings.published = HomeAssistantSettings.load().published  # the worker may have published meanwhile
             if form.is_elsewhere:
                 _leave(request, former)
                 settings.published, settings.last_sent_at, settings.all_sent_at = {}, None, None

@@ -333,6 +333,16 @@ def test_a_stored_password_goes_to_no_other_broker(
     assert decrypt(HomeAssistantSettings.load().secret) == SECRET
 
 
+def test_a_former_broker_that_is_away_is_said_and_left_all_the_same(
+    admin: Client, broker: Broker, chosen: HomeAssistantSettings
+) -> None:
+    publish_changes(watched(typical(), days=0))
+    broker.is_down = True
+    answer = admin.post(ADDRESS, {**FORM, "host": "other.example", "without_test": "1"}, follow=True)
+    assert "The devices at the former broker could not be removed." in answer.content.decode()
+    assert (HomeAssistantSettings.load().host, HomeAssistantSettings.load().published) == ("other.example", {})
+
+
 def test_the_broker_that_is_left_keeps_nothing(admin: Client, broker: Broker, chosen: HomeAssistantSettings) -> None:
     publish_changes(watched(typical(), days=0))
     admin.post(ADDRESS, {**FORM, "host": "other.example", "without_test": "1"})
