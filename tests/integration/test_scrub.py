@@ -14,7 +14,7 @@ SPOIL = f"{SIDE}; dd if=/dev/zero of=$vdev bs=1M seek=8 count=96 conv=notrunc,fs
 """Zeros over 96 MiB of one side of the mirror, far behind its labels, as a controller that lies might leave."""
 
 
-def test_a_scrub_repairs_a_spoiled_side_goes_on_after_a_pause_and_is_refused_in_openzfs_own_words(
+def test_a_scrub_repairs_goes_on_after_a_pause_and_is_refused_by_openzfs(
     cli: CommandLine,
 ) -> None:
     """Proves: the pool with the guid is scrubbed and its good side repairs the other, one that is paused goes on, and

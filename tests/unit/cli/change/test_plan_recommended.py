@@ -58,7 +58,7 @@ def test_where_nothing_helps_there_is_no_plan_and_it_says_why(shell: Shell) -> N
     result = shell.run("plan", "--recommended", "tank", "--output", plan_file)
     assert result.exit_code == 3
     assert "Nothing to add to pool tank." in result.stderr
-    assert "No log: Programs wait only 0 s a day for synchronous writes" in result.stderr
+    assert "No log: No program asked for synchronous writes" in result.stderr
     assert not plan_file.exists()
 
 
