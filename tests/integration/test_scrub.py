@@ -10,8 +10,10 @@ pytestmark = pytest.mark.lab
 __all__ = ["cli"]
 
 SIDE = "vdev=$(zpool list -vHPL tank | grep -o '/dev/[^\t]*' | head -1)"
-SPOIL = f"{SIDE}; dd if=/dev/zero of=$vdev bs=1M seek=8 count=96 conv=notrunc,fsync status=none"
-"""Zeros over 96 MiB of one side of the mirror, far behind its labels, as a controller that lies might leave."""
+FILL = "head -c 150000000 /dev/urandom > /tank/large"
+SPOIL = f"{SIDE}; dd if=/dev/zero of=$vdev bs=1M seek=8 count=64 conv=notrunc,fsync status=none"
+"""Zeros over 64 MiB of one side of the mirror, behind its labels, as a controller that lies might leave. Of what fills
+both mirrors some is there."""
 
 
 def test_a_scrub_repairs_goes_on_after_a_pause_and_is_refused_by_openzfs(
@@ -21,7 +23,7 @@ def test_a_scrub_repairs_goes_on_after_a_pause_and_is_refused_by_openzfs(
     what OpenZFS says against a second one, and that no pool has another guid, is told without any change."""
     guest = cli.guest
     guid = guest.run("zpool get -H -o value guid tank").stdout.strip()
-    guest.run(f"{PHOTOS} sync; zpool sync tank; {SPOIL}")
+    guest.run(f"{PHOTOS} {FILL}; zpool sync tank; {SPOIL}", timeout=300)
     assert guest.run(python_in_guest("start_scrub", guid)).stdout == ""
     guest.run("zpool wait -t scrub tank", timeout=300)
     status = guest.run("zpool status tank").stdout
