@@ -26,7 +26,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import SampledPool, StoredAnswer, StoredMeasurement
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import JoinToken, Node
-from nasadvisor.console.health.alerts.models import Channel, StoredAlert, WatchSettings
+from nasadvisor.console.health.alerts.models import Channel, HomeAssistantSettings, StoredAlert, WatchSettings
 from nasadvisor.console.health.models import NodeHealth, PoolDay, RawAnswer, StoredDisk
 from nasadvisor.console.health.readings import readings_of
 from nasadvisor.domain.change.runs import Run
@@ -98,10 +98,10 @@ def known_names() -> Iterator[KnownName]:
         yield from (KnownName(NameKind.USER, name) for name in names)
         yield KnownName(NameKind.MAIL, user.email)
     hosts = (*Node.objects.values_list("name", flat=True), *JoinToken.objects.values_list("node_name", flat=True))
-    delivery = WatchSettings.load()
-    for name in (*hosts, *settings.HOST_NAMES, platform.node(), delivery.mail_host):
+    delivery, broker = WatchSettings.load(), HomeAssistantSettings.load()
+    for name in (*hosts, *settings.HOST_NAMES, platform.node(), delivery.mail_host, broker.host):
         yield KnownName(NameKind.HOST, name)
-    yield KnownName(NameKind.USER, delivery.mail_user)
+    yield from (KnownName(NameKind.USER, name) for name in (delivery.mail_user, broker.user))
     yield KnownName(NameKind.MAIL, delivery.mail_sender)
     for named in (Channel, ApiToken, Passkey):
         yield from (KnownName(NameKind.LABEL, name) for name in named.objects.values_list("name", flat=True))

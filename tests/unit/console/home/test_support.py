@@ -18,7 +18,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.models import Channel, StoredAlert, WatchSettings
+from nasadvisor.console.health.alerts.models import Channel, HomeAssistantSettings, StoredAlert, WatchSettings
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.home.support import all_of
 from nasadvisor.console.worker.answers import take_answer
@@ -32,7 +32,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import from_document, to_document
 from nasadvisor.stored.packing import unpack_activity, unpack_latency
-from nasadvisor.stored.support_bundle import write_bundle
+from nasadvisor.stored.support_bundle import SupportFile, write_bundle
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched, written
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
@@ -107,6 +107,17 @@ def test_neither_a_name_nor_a_secret_of_a_host_that_was_watched_is_in_its_bundle
     assert leaks(files, known) == []
     everything = "".join(files.values())
     assert [secret for secret in (*SECRETS, "somebody-else", "pbkdf2", "argon2") if secret in everything] == []
+
+
+@pytest.mark.django_db
+def test_the_broker_of_home_assistant_and_its_user_are_known_wherever_a_log_names_them() -> None:
+    HomeAssistantSettings.objects.create(pk=1, host="broker.muster.example", user="publisher7", secret="hunter2-broker")
+    now, file = timezone.now(), io.BytesIO()
+    parts, known = all_of("nas", now)
+    line = "Home Assistant: The MQTT broker broker.muster.example:1883 could not be reached by publisher7"
+    write_bundle(file, (*parts, SupportFile("log/console.txt", line)), known, now)
+    everything = "".join(unpacked(file.getvalue()).values())
+    assert [name for name in ("muster", "publisher7", "hunter2") if name in everything] == []
 
 
 def test_a_bundle_is_read_back_by_the_readers_of_what_is_stored(known: list[KnownName]) -> None:
