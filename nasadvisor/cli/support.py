@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -84,7 +84,7 @@ def support(ctx: click.Context, file: Path, as_json: bool) -> None:
 
 def of_host(services: Services, *, has_console: bool) -> Collected:
     """What this host says of itself now; of its disks only where no console knows them."""
-    config = services.config()
+    config, inventory = services.config(), cache(services.inventory)
     files = [*_told("doctor.json", lambda: _doctor(services)), *_logs(services)]
     if not has_console:
         versions = {"nasadvisor": __version__, "python": platform.python_version(), "host": own_schema_versions()}
@@ -95,8 +95,8 @@ def of_host(services: Services, *, has_console: bool) -> Collected:
             *_disks(services),
         ]
     files += [
-        *_told("host/inventory.json", services.inventory),
-        *_told("host/platform.json", lambda: services.platforms(services.inventory())),
+        *_told("host/inventory.json", inventory),
+        *_told("host/platform.json", lambda: services.platforms(inventory())),
         *_told("host/runs.json", lambda: _runs(services)),
     ]
     names = {config.node, *own_names(platform.node()), *([config.access.address] if config.access else ())}
