@@ -27,7 +27,6 @@ from nasadvisor.domain.evidence.waited import NO_WAIT, Wait, Waited
 from nasadvisor.domain.evidence.workload import DATA, LOGS, CommitTime, Workload, commit_time_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import DAY_S
 
 WAITS_ALONE: Final = 2.5
 WAITS_IN_LINE: Final = 6.5
@@ -168,7 +167,7 @@ class Commits:
 
 def commits_of(workload: Workload, waited: Waited | None = None) -> Commits:
     """As they were traced, where they were; else as the devices take them."""
-    writing = workload.commits * workload.writing_share / max(workload.seconds, 1e-9) * DAY_S
+    writing = workload.writing_commits_per_day
     if waited and waited.total.likely_s and writing:
         each_ns = waited.total.likely_s / writing * 1e9
         return Commits(workload, each_ns, each_ns, is_traced=True)
@@ -229,11 +228,10 @@ class LogInUse:
     @property
     def saved(self) -> Wait:
         """Seconds a day: its own commits, each by what the data disks would take longer for it."""
-        own, disks, workload = self.own, self.disks, self.workload
+        own, disks = self.own, self.disks
         if own is None or disks is None:
             return NO_WAIT
-        days = max(workload.seconds, 1e-9) / DAY_S
-        a_day = workload.commits * workload.writing_share * workload.log_share / days
+        a_day = self.workload.writing_commits_per_day * self.workload.log_share
         each_ns = disks.low_ns - own.high_ns, disks.likely_ns - own.likely_ns, disks.high_ns - own.low_ns
         return Wait(*(a_day * max(each, 0.0) / 1e9 for each in each_ns))
 

@@ -259,8 +259,7 @@ def waits_of(workload: Workload, waited: Waited | None = None) -> Waits:
     Of reads that the ARC missed it is their mean, between the bounds of a histogram's buckets. OpenZFS has no counter
     for either. Misses are the host's, of which the pool has its share (`misses_share`).
     """
-    days, commit = max(workload.seconds, 1e-9) / DAY_S, workload.commit_time
-    writing = workload.commits * workload.writing_share / days
+    commit, writing = workload.commit_time, workload.writing_commits_per_day
     bounds_ns = (commit.low_ns, commit.likely_ns, commit.high_ns) if commit else None
     commits = Wait(*(writing * each / 1e9 for each in bounds_ns)) if bounds_ns else None
     missed = workload.missed_reads_per_s * DAY_S
@@ -276,10 +275,9 @@ def waited_s(hour: Workload, commit_ns: float | None) -> float:
     `commit_ns` is how long a commit takes as it was traced over days, None where it was not: the spells of one hour are
     too few to say it.
     """
-    waits, days = waits_of(hour), hour.seconds / DAY_S
-    if commit_ns is None:
-        return waits.total_s * days
-    return hour.commits * hour.writing_share * commit_ns / 1e9 + waits.of(Waiting.READS) * days
+    waits = waits_of(hour)
+    commits_s = waits.of(Waiting.COMMITS) if commit_ns is None else hour.writing_commits_per_day * commit_ns / 1e9
+    return (commits_s + waits.of(Waiting.READS)) * hour.seconds / DAY_S
 
 
 def watch_longer(wait_s: float) -> tuple[Statement, ...]:

@@ -18,6 +18,7 @@ from nasadvisor.domain.evidence.thresholds import (
 from nasadvisor.domain.evidence.verdict import BUSY_SHARE, Pace
 from nasadvisor.domain.figures import MS
 from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.units import DAY_S
 
 DATA = (VdevClass.NORMAL, VdevClass.SPECIAL, VdevClass.DEDUP)
 LOGS = (VdevClass.LOG,)
@@ -132,6 +133,11 @@ class Workload:
         if not self.commits or not (blocks or self.sync_bytes):
             return 0.0
         return min(COMMITS_A_BLOCK * blocks / self.commits, 1.0) if blocks else 1.0
+
+    @property
+    def writing_commits_per_day(self) -> float:
+        """The commits that wrote something, on the average of all that was watched."""
+        return self.commits * self.writing_share / max(self.seconds, 1e-9) * DAY_S
 
     @property
     def commits_per_s(self) -> float:
