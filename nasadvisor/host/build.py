@@ -75,7 +75,7 @@ def health_of(config: HostConfig) -> HealthServices:
         start_scrub=lambda guid: start_scrub(
             lambda: read_inventory(machine_of(config)),
             machine_of(config).runner,
-            (config.lock_path, *this_platform().locks),
+            run_host_of(config).locks,
             guid,
         ),
         sweep=lambda hand_over: sweep(machine_of(config), hand_over),

@@ -1,5 +1,6 @@
 """The alerts: what is open, what is over, filters, and acknowledging one or several."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -63,7 +64,7 @@ class AlertRow:
 class AlertGroup:
     """All that is open about one disk, or a single alert about something else; the most urgent stands first."""
 
-    rows: list[AlertRow]
+    rows: tuple[AlertRow, ...]
 
     @property
     def worst(self) -> AlertRow:
@@ -138,12 +139,12 @@ def _row(alert: StoredAlert, shown: Node, *, can_change: bool) -> AlertRow:
 
 def _groups(rows: Iterable[AlertRow]) -> list[AlertGroup]:
     """One for each disk, where its most urgent alert stood, and one for each other alert."""
-    groups: dict[tuple[int, str], AlertGroup] = {}
+    found: defaultdict[tuple[int, str], list[AlertRow]] = defaultdict(list)
     for row in rows:
         alert = row.alert
         about = f"disk {alert.subject}" if alert.source.startswith("disks/") else f"alert {alert.pk}"
-        groups.setdefault((alert.node_id, about), AlertGroup([])).rows.append(row)
-    return list(groups.values())
+        found[alert.node_id, about].append(row)
+    return [AlertGroup(tuple(group)) for group in found.values()]
 
 
 @operator_required
