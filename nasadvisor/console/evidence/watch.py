@@ -119,7 +119,9 @@ def keep_answers(now: datetime) -> None:
         if seen:
             waiting = options_of(seen.known).in_short
             answers = _kept("log", seen.known.log, seen.last_at) | _kept("cache", seen.known.cache, seen.last_at)
-            answers |= {"waiting_document": to_document(waiting), "waited_hours": seen.waited_hours}
+            answers["waiting_document"] = to_document(waiting)
+            if [each.at for each in seen.hours] != [at for at, _ in series.waited_hours]:  # else nothing is new in them
+                answers["waited_hours"] = seen.waited_hours
             SampledPool.objects.filter(pk=series.pk).update(**answers)
 
 

@@ -186,6 +186,9 @@ def test_the_hours_of_a_day_add_up_to_what_was_waited_in_it() -> None:
     assert len(kept.waited_hours) in (3, 4)
     by_hours = sum(seconds for _, seconds in kept.waited_hours) / len(kept.waited_hours) * 24
     assert by_hours == pytest.approx(kept.waiting.waits.total_s, rel=0.35)
+    SampledPool.objects.update(waited_hours=[(at, 1.0) for at, _ in kept.waited_hours])
+    keep_answers(timezone.now())  # a minute later no further hour is over
+    assert {seconds for _, seconds in SampledPool.objects.get(guid=kept.guid).waited_hours} == {1.0}
 
 
 def test_the_pictures_of_many_pools_are_asked_for_at_once(django_assert_max_num_queries: object) -> None:
