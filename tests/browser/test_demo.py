@@ -68,6 +68,7 @@ def walk(page: Page) -> list[str]:
     for number in range(1, 6):
         page.wait_for_selector(f".demo-number[aria-current]:text-is('{number}')")
         said.append(page.locator(".demo-bar strong").inner_text())
+        page.wait_for_load_state("networkidle")  # A page that is left before its icon came cuts the icon off.
         page.locator(".demo-bar a[rel=next]").click()
     return said
 

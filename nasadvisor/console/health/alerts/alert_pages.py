@@ -12,6 +12,7 @@ from django.db.models import Case, Q, QuerySet, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
@@ -172,8 +173,21 @@ def acknowledge_several(request: HttpRequest) -> HttpResponse:
         audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")
     count = len(opened)
     if count:
-        words = ngettext("%(count)d alert acknowledged.", "%(count)d alerts acknowledged.", count)
-        messages.success(request, words % {"count": count})
+        words = (
+            ngettext(
+                "%(count)d alert acknowledged. You will be notified again on %(day)s, or if it gets worse.",
+                "%(count)d alerts acknowledged. You will be notified again on %(day)s, or if they get worse.",
+                count,
+            )
+            if until
+            else ngettext(
+                "%(count)d alert acknowledged. You will be notified again only if it gets worse.",
+                "%(count)d alerts acknowledged. You will be notified again only if they get worse.",
+                count,
+            )
+        )
+        day = date_format(timezone.localtime(until), _("j M Y")) if until else ""
+        messages.success(request, words % {"count": count, "day": day})
     else:
         messages.info(request, _("No alert was selected."))
     return redirect("alerts")
