@@ -47,7 +47,10 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
         "tests/unit/domain/change/test_table_steps.py",
     ),
     "domain/change/table_area": ("tests/unit/domain/change/test_table_area.py",),
-    "domain/change/unreadable_runs": ("tests/unit/domain/change/test_leftovers.py",),
+    "domain/change/unreadable_runs": (
+        "tests/unit/domain/change/test_leftovers.py",
+        "tests/unit/domain/change/test_unreadable_runs.py",
+    ),
     "domain/health/disk_findings": (
         "tests/unit/domain/health/test_disk_figures.py",
         "tests/unit/domain/health/test_findings.py",

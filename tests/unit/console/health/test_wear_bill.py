@@ -168,3 +168,14 @@ def test_the_report_names_the_largest_writers(viewer: Client) -> None:
     text = page(viewer, REPORT)
     assert "tank/db 39 %" in text.replace("\xa0", " ")
     assert "VM 100 (mail)" in text
+
+
+@pytest.mark.usefixtures("watched")
+def test_the_report_says_of_an_ssd_that_is_in_no_pool_who_does_not_write_it(viewer: Client) -> None:
+    written = {"read_at": NOW, "outcome": "read", "bytes_per_day": 4e11}
+    StoredDisk.objects.filter(serial="N2").update(pool_name="", **written)
+    row = page(viewer, REPORT).partition("N2")[2].partition("</tr>")[0]
+    assert "Outside of pools" in row
+    StoredDisk.objects.filter(serial="N2").update(pool_name="other")
+    row = page(viewer, REPORT).partition("N2")[2].partition("</tr>")[0]
+    assert "Outside of pools" not in row, "of another pool nobody has counted yet"

@@ -1,4 +1,4 @@
-"""The sides of logs: which one is meant, how long a new one is, and the pool once one is out."""
+"""Logs and their sides: which one is meant, in what state it is, how long a new side is, the pool once one is out."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,12 +8,20 @@ import pytest
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.storage.logs import (
     BrokenSide,
+    all_that_ails,
     broken_log_sides,
+    dead_log,
     find_log_side,
+    is_dead,
+    is_failing,
+    is_out_of_service,
     log_mirror_of,
     new_side_bytes,
     side_bounds,
+    was_missing_at_import,
+    without_dead_logs,
     without_log_side,
+    without_logs,
 )
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import LOG_GUID, MIRROR_GUID, change_vdev, mirrored_log, tank_of
@@ -148,3 +156,80 @@ def test_a_pool_is_well_again_only_if_nothing_else_ails_it(ailing: Callable[[Poo
 
 def test_a_broken_side_that_is_put_in_order_is_none() -> None:
     assert broken_log_sides(tank_of(change_vdev(with_broken_log(), "32", state="ONLINE"))) == ()
+
+
+def mirror_in(*states: str) -> Vdev:
+    return mirror_of(*(replace(ONE, guid=str(60 + number), state=state) for number, state in enumerate(states)))
+
+
+@pytest.mark.parametrize(
+    ("states", "judges"),
+    [
+        (("ONLINE",), []),
+        (("ONLINE", "FAULTED"), []),
+        (("ONLINE", "DEGRADED"), []),
+        (("DEGRADED",), [is_failing]),
+        (("DEGRADED", "FAULTED"), [is_failing]),
+        (("UNAVAIL",), [is_dead]),
+        (("FAULTED", "REMOVED"), [is_dead]),
+        (("OFFLINE",), [is_out_of_service]),
+        (("OFFLINE", "FAULTED"), [is_out_of_service]),
+        (("FAULTED", "OFFLINE"), [is_out_of_service]),
+        (("OFFLINE", "DEGRADED"), [is_failing]),
+    ],
+)
+def test_a_log_works_fails_is_dead_or_out_of_service(states: tuple[str, ...], judges: list[object]) -> None:
+    """Dead is only what nobody took offline: what was taken offline is brought back, and not taken out of the pool."""
+    log = mirror_in(*states)
+    assert [judge for judge in (is_dead, is_out_of_service, is_failing) if judge(log)] == judges
+
+
+@pytest.mark.parametrize(
+    ("sides", "was_missing"),
+    [
+        ([{"state": "UNAVAIL"}], True),
+        ([{"state": "FAULTED"}, {"state": "UNAVAIL"}], True),
+        ([{"state": "REMOVED"}], False),
+        ([{"state": "REMOVED"}, {"state": "UNAVAIL"}], True),
+        ([{"state": "FAULTED", "write_errors": 1}], False),
+        ([{"state": "UNAVAIL"}, {"state": "FAULTED", "read_errors": 2}], False),
+        ([{"state": "FAULTED", "is_forced": True}], False),
+        ([{"state": "UNAVAIL"}, {"state": "ONLINE"}], False),
+    ],
+)
+def test_a_dead_log_without_errors_was_missing_when_its_pool_was_imported(
+    sides: list[dict[str, object]], was_missing: bool
+) -> None:
+    log = mirror_of(*(replace(ONE, **changes) for changes in sides))  # type: ignore[arg-type]
+    assert was_missing_at_import(log) is was_missing
+    assert not was_missing_at_import(replace(log, checksum_errors=1))
+
+
+def test_a_dead_log_is_found_by_its_guid_and_no_other_is() -> None:
+    dead, working = replace(ONE, guid="77", state="FAULTED"), replace(OTHER, guid="78")
+    pool = pool_with(working, dead)
+    assert dead_log(pool, "77") == dead
+    assert dead_log(pool, "78") is None
+    assert dead_log(pool, "99") is None
+
+
+def test_without_its_dead_logs_a_pool_is_well_if_nothing_else_ails_it() -> None:
+    dead, other, working = (replace(ONE, guid=guid, state="FAULTED") for guid in ("77", "78", "79"))
+    working = replace(working, state="ONLINE")
+    pool = pool_with(dead, working, other, state="DEGRADED")
+    assert without_dead_logs(pool) == pool_with(working)
+    assert without_logs(pool, "77", "78") == pool_with(working)
+    assert without_logs(pool, "77") == pool_with(working, other, state="DEGRADED")
+    assert without_dead_logs(pool_with(working)) == pool_with(working)
+
+
+def test_only_a_log_ails_a_pool_whose_other_devices_are_all_well() -> None:
+    ill = mirror_in("ONLINE", "FAULTED")
+    pool = pool_with(replace(ONE, guid="77"), ill, state="DEGRADED")
+    assert all_that_ails(pool) == ill
+    assert all_that_ails(replace(pool, caches=(SICK,))) == ill
+    assert all_that_ails(pool_with(MIRROR, state="DEGRADED")) is None
+    assert all_that_ails(replace(pool, state="ONLINE")) is None
+    assert all_that_ails(replace(pool, data=(*pool.data, SICK))) is None
+    assert all_that_ails(replace(pool, specials=(SICK,))) is None
+    assert all_that_ails(replace(pool, dedups=(SICK,))) is None

@@ -28,7 +28,7 @@ def test_the_digest_of_the_first_line_is_over_nothing_and_the_line() -> None:
 
 
 def test_the_digest_of_each_other_line_is_over_that_of_the_line_before_and_the_line() -> None:
-    lines = THREE.splitlines()
+    lines = chained(FIRST, SECOND, THIRD).splitlines()
     for before, line, text in zip(lines, lines[1:], (SECOND, THIRD), strict=False):
         assert line == digest(before[:64], text.encode()) + b" " + text.encode()
 

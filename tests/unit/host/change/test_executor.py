@@ -360,6 +360,13 @@ def test_what_a_command_answered_is_kept(stage: Stage, monkeypatch: pytest.Monke
     assert ran == (CommandRan(action.commands()[0], 0, "out", "err", 1.235),)
 
 
+def test_the_answers_of_an_add_are_kept_in_the_order_in_which_it_ran(stage: Stage) -> None:
+    for action in PLAN.actions:
+        if isinstance(action, AddLog | AddCache):
+            ran = executor(stage).do(permit_for(action, state_before(action)))
+            assert [each.argv for each in ran] == [action.dry_run(), *action.commands()]
+
+
 def test_a_side_is_attached_without_a_dry_run_for_there_is_none(stage: Stage) -> None:
     inventory, step = attach_to_log()
     ran = executor(stage).do(permit_for(step, inventory))

@@ -20,6 +20,7 @@ from nasadvisor.host.change.journal import (
     DRAFT_NAME,
     FILE_NAME,
     HOLDS_NOTHING,
+    MAX_BYTES,
     OF_ANOTHER_RUN,
     RESERVE_BYTES,
     RESERVE_NAME,
@@ -27,9 +28,11 @@ from nasadvisor.host.change.journal import (
     Journal,
     JournalDamaged,
     JournalOfNewerRelease,
+    JournalsUnreadable,
     JournalUnwritable,
     RecordUnreadable,
     RunExists,
+    RunStopped,
     RunUnknown,
     create_journal,
     in_line,
@@ -210,6 +213,60 @@ def test_nothing_stays_open_whatever_fails(journal: Journal, monkeypatch: pytest
     assert open_files() == before
 
 
+def test_a_directory_that_does_not_keep_its_entries_is_told_with_what_stands_in_it(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "sync_directory", failing(errno.EIO))
+    with pytest.raises(JournalUnwritable) as caught:
+        journal.append(START)
+    assert caught.value.statement.values == {"path": str(journal.path), "reason": os.strerror(errno.EIO)}
+    assert journal.read() == (START,), "it is written, and not once more"
+    with pytest.raises(JournalUnwritable) as caught:
+        create_journal(tmp_path, "run-2")
+    assert caught.value.statement.values == {"path": str(tmp_path / "run-2"), "reason": os.strerror(errno.EIO)}
+    assert not (tmp_path / "run-2").exists()
+
+
+def test_a_record_that_is_synced_stands_whatever_closing_says(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.append(START)
+    close = os.close
+
+    def fail(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "close", fail)
+        journal.append(LAST)
+    assert journal.read() == (START, LAST)
+
+
+def test_a_line_that_cannot_be_cut_off_again_does_not_hide_why_it_was_not_written(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.append(START)
+    ftruncate, lengths = os.ftruncate, iter([True, False])
+
+    def once(descriptor: int, length: int) -> None:
+        if not next(lengths):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        ftruncate(descriptor, length)
+
+    monkeypatch.setattr(os, "ftruncate", once)
+    monkeypatch.setattr(os, "fsync", failing(errno.EIO))
+    with pytest.raises(JournalUnwritable) as caught:
+        journal.append(LAST)
+    assert caught.value.reason == os.strerror(errno.EIO)
+
+
+def test_a_run_that_stops_is_named_with_its_journal_and_the_reason(journal: Journal) -> None:
+    stopped = RunStopped(journal.path, DISK_FULL)
+    assert stopped.statement.values == {"path": str(journal.path), "reason": DISK_FULL, "run": PLAN.id}
+    assert f"undo the run with `nasadvisor undo {PLAN.id}`" in str(stopped)
+
+
 # The reserve
 
 
@@ -313,6 +370,14 @@ def test_what_is_too_large_is_not_read(journal: Journal, monkeypatch: pytest.Mon
     assert damage(journal)[:3] == (AS_A_WHOLE, TOO_LARGE, ())
 
 
+@pytest.mark.parametrize(("beyond", "problem"), [(0, HOLDS_NOTHING), (1, TOO_LARGE)])
+def test_a_journal_of_up_to_64_mib_is_read(journal: Journal, beyond: int, problem: object) -> None:
+    assert MAX_BYTES == 64 * MIB
+    with journal.path.open("wb") as file:
+        file.truncate(64 * MIB + beyond)
+    assert damage(journal)[1] == problem
+
+
 def test_a_disk_that_does_not_give_a_journal_is_told_as_the_system_tells_it(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -374,6 +439,26 @@ def test_a_journal_that_is_a_link_to_nowhere_is_one_and_is_found(journal: Journa
     assert run_ids(journal.directory.parent) == (PLAN.id,)
     assert open_journal(journal.directory.parent, PLAN.id) == journal
     assert damage(journal)[0] == AS_A_WHOLE
+
+
+def test_what_cannot_be_looked_at_is_not_taken_for_absent(journal: Journal) -> None:
+    """Else a run whose directory is out of reach would be called unknown, and its plan be applied once more."""
+    root = journal.directory.parent
+    (root / "loop").symlink_to("loop")
+    assert open_journal(root, "loop") == Journal(root / "loop")
+    assert run_ids(root) == ("loop",)
+
+
+def test_a_folder_of_runs_that_cannot_be_read_is_named(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = journal.directory.parent
+    for error, problem in ((failing(errno.EIO), os.strerror(errno.EIO)), (failing(0, "no number"), "no number")):
+        monkeypatch.setattr(Path, "iterdir", error)
+        with pytest.raises(JournalsUnreadable) as caught:
+            run_ids(root)
+        assert caught.value.statement.values == {"path": str(root), "problem": problem}
+        assert "Nothing was changed." in str(caught.value)
+    journal.discard()  # what cannot be listed cannot be removed either, and that is no error
+    assert journal.directory.exists()
 
 
 def test_only_directories_with_a_journal_are_runs(journal: Journal) -> None:

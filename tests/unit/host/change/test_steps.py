@@ -150,7 +150,7 @@ def test_what_a_program_of_ours_wrote_before_it_failed_is_ours(error: HostError)
     book = begun(CREATE)
     with pytest.raises(type(error)):
         run_permit(permit(CREATE, SGDISK.blank), book, Gate(Bench(HALF, error)), Goal.APPLY, 0)
-    assert [record.packed for record in written(book)] == [pack_area(HALF)]
+    assert written(book) == [TableLeft("2026-08-25T21:00:00.000+00:00", Goal.APPLY, 0, NVME1, pack_area(HALF))]
     book.records.append(Failed(AT, Goal.APPLY, 0, error.statement))
     own = own_table(book, CREATE)
     assert own
