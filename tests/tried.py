@@ -50,9 +50,6 @@ TRIED: Final[dict[str, str]] = {
         feature-missing: zpool set feature@allocation_classes=enabled {pool}
         scrub-old: zpool scrub {pool}
     """,
-    "tests/integration/test_scrub.py::test_a_scrub_repairs_goes_on_after_a_pause_and_is_refused_by_openzfs": """
-        scrub-old: zpool status {pool}
-    """,
     f"{COMMANDS}::test_ssds_are_trimmed_and_a_failing_log_is_taken_out_by_the_commands_that_are_named": """
         log-failing: zpool offline -f {pool} {guids}
         log-has-errors: zpool offline -f {pool} {guid}

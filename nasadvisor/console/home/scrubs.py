@@ -30,10 +30,12 @@ from nasadvisor.domain.storage.inventory import Pool
 class ScrubPart:
     """What the page of a pool says of its scrub: how many percent are read, what became of the last request.
 
-    `forbidden` is why its host lets no console ask for one; `can_start` is whether the button would bring anything.
+    `forbidden` is why its host lets no console ask for one; `can_start` is whether the button would bring anything,
+    which it does for one that is paused as well.
     """
 
     percent: int | None
+    is_paused: bool
     is_asked: bool
     problem: Statement | None
     forbidden: Refused | None
@@ -43,12 +45,14 @@ class ScrubPart:
 def scrub_part(node: Node, pool: Pool, now: datetime) -> ScrubPart:
     """See `ScrubPart`."""
     stored, progress = newest_of(node, ScrubStart, pool.guid), pool.scan_progress
+    is_paused = progress is not None and bool(progress.paused_at)
     return ScrubPart(
         percent=min(100 * progress.done_bytes // progress.all_bytes, 100) if progress else None,
+        is_paused=is_paused,
         is_asked=stored is not None and stored.is_under_way(now),
         problem=stored.error if stored else None,
         forbidden=why_not(node.platform, Verbs.MEASURE),
-        can_start=not (pool.scan or pool.suspended or pool.read_only or pool.problem),
+        can_start=not ((pool.scan and not is_paused) or pool.suspended or pool.read_only or pool.problem),
     )
 
 

@@ -248,17 +248,20 @@ def _scrubs(pool: Pool, read_at: str) -> Iterator[Finding]:
 
 def _endless_scrub(pool: Pool, read_at: str) -> Iterator[Finding]:
     """One that is paused goes on only when it is told to, and the cron job that starts others takes it for running."""
-    if pool.scan != "scrub" or pool.suspended or pool.scan_progress is None:
+    progress = pool.scan_progress
+    if pool.scan != "scrub" or pool.suspended or progress is None:
         return
-    days = (datetime.fromisoformat(read_at) - datetime.fromisoformat(pool.scan_progress.began_at)).days
+    days = (datetime.fromisoformat(read_at) - datetime.fromisoformat(progress.began_at)).days
     level = level_at(days, SCRUB_AGE_DAYS)
     if level:
         yield Finding(
             "scrub-old",
             _(
-                "The scrub of pool {pool} began {days} days ago and has not ended. If `zpool status {pool}` calls it "
-                "paused, `zpool scrub {pool}` resumes it."
-            ),
+                "The scrub of pool {pool} began {days} days ago and is paused. `zpool scrub {pool}` resumes it; until "
+                "then no other scrub can start."
+            )
+            if progress.paused_at
+            else _("The scrub of pool {pool} began {days} days ago and has not ended."),
             {"pool": pool.name, "days": str(days)},
             level,
             _("Until it ends, it is unknown whether all copies of all blocks can be read."),

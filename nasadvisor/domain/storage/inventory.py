@@ -302,11 +302,15 @@ class Scan:
 
 @dataclass(frozen=True)
 class ScanProgress:
-    """How far a scrub or resilver is that runs: `began_at` in UTC, the bytes that it has read, and all that it will."""
+    """How far a scrub or resilver is that runs: `began_at` in UTC, the bytes that it has read, and all that it will.
+
+    `paused_at` is since when a scrub is paused, "" while it works.
+    """
 
     began_at: str
     done_bytes: int
     all_bytes: int
+    paused_at: str = ""
 
 
 UNREADABLE = "UNREADABLE"

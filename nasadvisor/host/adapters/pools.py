@@ -44,6 +44,7 @@ _SCAN_END: Final = 3
 _SCAN_ALL: Final = 4
 _SCAN_SKIPPED: Final = 6
 _SCAN_ERRORS: Final = 8
+_SCAN_PAUSED_AT: Final = 11
 _SCAN_PAUSED: Final = 12
 _SCAN_ISSUED: Final = 14
 _CHECKPOINT_STATE: Final = 0
@@ -254,7 +255,8 @@ def _progress(tree: Mapping[str, Any]) -> ScanProgress | None:
     stats = tree.get("scan_stats")
     if not stats or stats[_SCAN_STATE] != _SCANNING:
         return None
-    return running_scan(stats[_SCAN_BEGAN], stats[_SCAN_ISSUED], stats[_SCAN_ALL] - stats[_SCAN_SKIPPED])
+    all_bytes = stats[_SCAN_ALL] - stats[_SCAN_SKIPPED]
+    return running_scan(stats[_SCAN_BEGAN], stats[_SCAN_ISSUED], all_bytes, stats[_SCAN_PAUSED_AT])
 
 
 _USAGE_ERROR: Final = 2  # zpool(8): "Invalid command line options were specified"

@@ -360,13 +360,14 @@ def _progress(pool: Answer) -> ScanProgress | None:
         stats.number("start_time", 0),
         stats.number("issued", 0),
         stats.number("to_examine", 0) - stats.number("skipped", 0),
+        stats.number("scrub_pause", 0),
     )
 
 
-def running_scan(began_s: int, done_bytes: int, all_bytes: int) -> ScanProgress | None:
-    """How far one is that began so many seconds after 1970."""
-    began_at = _moment(began_s)
-    return ScanProgress(began_at, done_bytes, all_bytes) if began_at and all_bytes > 0 else None
+def running_scan(began_s: int, done_bytes: int, all_bytes: int, paused_s: int) -> ScanProgress | None:
+    """How far one is that began so many seconds after 1970, and was paused so many after; 0 for one that works."""
+    began_at, paused_at = _moment(began_s), _moment(paused_s) if paused_s else ""
+    return ScanProgress(began_at, done_bytes, all_bytes, paused_at) if began_at and all_bytes > 0 else None
 
 
 def ended_scan(kind: str, ended_s: int, errors: int) -> Scan | None:

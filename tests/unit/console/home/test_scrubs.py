@@ -65,6 +65,16 @@ def test_how_far_one_is_is_drawn(viewer: Client) -> None:
     assert "scrub, 41 %" in text
 
 
+def test_one_that_is_paused_is_called_so_and_resumed_by_the_button(operator: Client, sent: list[Sent]) -> None:
+    began, paused = "2026-08-25T00:00:00+00:00", "2026-08-25T03:00:00+00:00"
+    load(with_pool(home_server(), scan="scrub", scan_progress=ScanProgress(began, 41, 100, paused)))
+    text = page(operator, PAGE)
+    assert "scrub, 41 % (paused)" in " ".join(text.split())
+    assert "Resume scrub" in text.partition(BUTTON)[2]
+    operator.post(START)
+    assert [task.task for task in sent] == ["host.start_scrub"]
+
+
 def test_a_host_that_lets_no_console_ask_is_not_asked_and_its_reason_is_shown(
     operator: Client, sent: list[Sent]
 ) -> None:

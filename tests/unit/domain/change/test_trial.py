@@ -49,6 +49,7 @@ def run_of(*records: Record, trial_s: int = DAY_S) -> Run:
     return fold([Started(at(0), Goal.APPLY, PLAN, "anna", trial_s), *records], "nas")
 
 
+WORD = Finding("word", "A word.")
 MOVED = Finding("trial-moved", "It ends later.", {})
 APPLIED = Ended(at(1), RunState.APPLIED)
 
@@ -276,3 +277,8 @@ def test_the_last_word_about_the_end_replaces_the_one_before() -> None:
     assert run.trial
     assert (run.trial.until, run.findings) == (at(77), (MOVED,))
     assert run.is_on_trial
+
+
+def test_what_a_run_ended_with_stands_before_the_word_about_its_end() -> None:
+    ended = Ended(at(1), RunState.APPLIED, findings=(WORD,))
+    assert run_of(ended, TrialMoved(at(2), at(99), MOVED)).findings == (WORD, MOVED)

@@ -25,7 +25,7 @@ COMPOSED = """
 """Fields that are made of names and other words, in which what is known is replaced."""
 
 WITHOUT_NAMES = """
-    at began_at boot created_at ended_at kept_at over_at proven_at proven_boot read_at started_at taken_at
+    at began_at boot created_at ended_at kept_at over_at paused_at proven_at proven_boot read_at started_at taken_at
     traced_at until active_features features checkpoint code compatibility explanation template device_type
     exit_bits family fingerprint firmware forms id kernel kernel_name os_name zfs_kernel zfs_userland
     zfs_version release version kind logbias primarycache secondarycache sync write_cache model namespace

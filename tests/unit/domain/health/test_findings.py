@@ -105,6 +105,18 @@ def test_it_tells_of_a_scrub_that_began_long_ago_and_does_not_end() -> None:
     assert level("2026-05-01", "resilver") == {}
 
 
+def test_of_a_scrub_that_is_paused_it_says_what_resumes_it() -> None:
+    began = "2026-05-01T00:00:00+00:00"
+    working, paused = ScanProgress(began, 5, 10), ScanProgress(began, 5, 10, "2026-05-02T00:00:00+00:00")
+    [old], [held] = (
+        findings_of(only_tank(with_pool(home_server(), last_scan=None, scan="scrub", scan_progress=progress)))
+        for progress in (working, paused)
+    )
+    assert (old.code, held.code) == ("scrub-old", "scrub-old")
+    assert "`zpool scrub tank` resumes it" in str(held)
+    assert "resumes" not in str(old)
+
+
 def test_it_finds_slow_requests_and_counts_them() -> None:
     tank = home_server().pools[0]
     sides = tank.data[0].children

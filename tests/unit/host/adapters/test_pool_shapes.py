@@ -164,6 +164,20 @@ def test_the_last_scan_is_known_once_it_has_ended() -> None:
     assert read("scrub").last_scan is None
 
 
+def test_since_when_a_scrub_is_paused_is_told_by_both_readers() -> None:
+    kept = recording("scrub")
+    [pool] = ZpoolJson(runner("scrub")).read()
+    assert pool.scan_progress
+    assert pool.scan_progress.paused_at == ""
+    kept["commands"]["zpool status -j -P -p"]["pools"]["inv_a"]["scan_stats"]["scrub_pause"] = "1795265500"
+    kept["libzfs"]["config"]["vdev_tree"]["scan_stats"][11] = 1795265500
+    status = Answer.of("zpool status -j -P -p", json.dumps(kept["commands"]["zpool status -j -P -p"]))
+    [by_json], [by_binding] = parse_status(status), LibzfsPools(module(kept["libzfs"])).read()
+    assert by_json.scan_progress == by_binding.scan_progress
+    assert by_json.scan_progress
+    assert by_json.scan_progress.paused_at == "2026-11-21T12:51:40+00:00"
+
+
 def test_damaged_files_are_counted() -> None:
     assert (read("suspended").data_errors, read("mirrors").data_errors) == (7, 0)
 
