@@ -5,6 +5,7 @@ import pytest
 from tests.integration.agent import python_in_guest
 from tests.integration.command_line import CommandLine, cli
 from tests.integration.test_stories import CHECK, PHOTOS
+from tests.integration.wishes import pool_of
 
 pytestmark = pytest.mark.lab
 __all__ = ["cli"]
@@ -36,6 +37,9 @@ def test_a_scrub_repairs_goes_on_after_a_pause_and_is_refused_by_openzfs(
     try:
         guest.run("zpool scrub tank && zpool scrub -p tank")
         assert "scrub paused" in guest.run("zpool status tank").stdout
+        progress = pool_of(cli.agent).scan_progress
+        assert progress
+        assert progress.paused_at
         assert guest.run(python_in_guest("start_scrub", guid)).stdout == ""
         assert "scrub in progress" in guest.run("zpool status tank").stdout
         assert "currently scrubbing" in guest.run(python_in_guest("start_scrub", guid)).stdout
