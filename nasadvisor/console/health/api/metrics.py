@@ -17,6 +17,7 @@ from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.domain.evidence.verdict import Waiting
 from nasadvisor.domain.statements import Level
+from nasadvisor.domain.units import HOUR_S
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,6 @@ DISK_METRICS: Final[dict[str, tuple[str, str, Literal["gauge", "counter"]]]] = {
     "bytes_per_day": ("nasadvisor_disk_written_bytes_per_day", "Bytes expected to be written a day", "gauge"),
     "temperature_c": ("nasadvisor_disk_temperature_celsius", "Temperature", "gauge"),
     "spare_percent": ("nasadvisor_disk_spare_percent", "Spare blocks left in percent", "gauge"),
-    "power_on_hours": ("nasadvisor_disk_power_on_hours", "Hours powered on", "gauge"),
     "bytes_written": (
         "nasadvisor_disk_written_bytes_total",
         "Bytes written by the host in the life of the disk",
@@ -76,7 +76,7 @@ DISK_METRICS: Final[dict[str, tuple[str, str, Literal["gauge", "counter"]]]] = {
 }
 ENDS: Final = {"earliest": "worn_out_earliest_at", "expected": "worn_out_at", "latest": "worn_out_latest_at"}
 DISK_FIELDS: Final = (
-    *("pk", "node__name", "model", "serial", "role", "pool_name", "is_present", "outcome", "read_at"),
+    *("pk", "node__name", "model", "serial", "role", "pool_name", "is_present", "outcome", "read_at", "power_on_hours"),
     *(*DISK_METRICS, *ENDS.values()),
 )
 
@@ -112,12 +112,15 @@ def _disks() -> Iterator[Family]:
     present = Family("nasadvisor_disk_present", "1 while the disk is in its host")
     answers = Family("nasadvisor_disk_answers", "0 if the disk did not answer when it was last asked")
     read_at = Family("nasadvisor_disk_last_reading_timestamp_seconds", "When the disk was last read")
+    powered = Family("nasadvisor_disk_powered_on_seconds", "How long the disk was powered on, as it counts itself")
     for labels, disk in labelled:
         present.add(labels, int(disk.is_present))
         answers.add(labels, int(disk.outcome != "failed"))
         if disk.read_at:
             read_at.add(labels, disk.read_at.timestamp())
-    yield from (present, answers, read_at)
+        if disk.power_on_hours is not None:
+            powered.add(labels, disk.power_on_hours * HOUR_S)
+    yield from (present, answers, read_at, powered)
     for column, (name, text, kind) in DISK_METRICS.items():
         yield _filled(Family(name, text, kind), column, labelled)
     yield _written_by_role(labelled)

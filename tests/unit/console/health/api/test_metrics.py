@@ -55,3 +55,12 @@ def test_the_labels_of_a_disk_are_written_once(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(metrics, "labels_text", noted)
     list(everything())
     assert sorted(filter(None, written)) == sorted(StoredDisk.objects.values_list("serial", flat=True))
+
+
+def test_times_are_in_seconds_as_prometheus_wants_them() -> None:
+    watched(typical(), days=0)
+    StoredDisk.objects.update(power_on_hours=None)
+    StoredDisk.objects.filter(pk=StoredDisk.objects.earliest("pk").pk).update(power_on_hours=100)
+    families = {each.name: each for each in text_string_to_metric_families(exposition(everything()))}
+    assert [each.value for each in families["nasadvisor_disk_powered_on_seconds"].samples] == [360_000]
+    assert not [name for name in families if name.endswith(("hours", "minutes", "days", "milliseconds"))]
