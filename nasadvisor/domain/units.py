@@ -16,6 +16,9 @@ TERABYTE: Final = 10**12
 MINUTE_S: Final = 60
 HOUR_S: Final = 60 * MINUTE_S
 DAY_S: Final = 24 * HOUR_S
+DAYS_PER_YEAR: Final = 365.25
+YEAR_S: Final = DAYS_PER_YEAR * DAY_S
+"""On the average, the days of leap years included."""
 
 _SUFFIXES: Final = ("B", "K", "M", "G", "T", "P", "E")
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

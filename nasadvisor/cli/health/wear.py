@@ -17,13 +17,13 @@ from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.fleet.platforms import guest_of
 from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.domain.health.wear.bill import BillLine, Payee, WearBill, bill_of, with_guests
-from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast, forecast
+from nasadvisor.domain.health.wear.forecast import Forecast, forecast
 from nasadvisor.domain.health.wear.history import Snapshot, history_of
 from nasadvisor.domain.health.wear.laid import laid
 from nasadvisor.domain.health.wear.savings import Saving, savings_of
 from nasadvisor.domain.health.wear.what_if import WeighedLine, cost_per_year, weighed
 from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool
-from nasadvisor.domain.units import DAY_S, gigabytes_text
+from nasadvisor.domain.units import DAY_S, DAYS_PER_YEAR, gigabytes_text
 
 WORDS: Final = {
     Payee.METADATA: "metadata and other writes of pools",

@@ -15,10 +15,11 @@ from nasadvisor.console.health.bytes_by_role import Written, written_by_whom
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk
 from nasadvisor.domain.fleet.platforms import guest_of
 from nasadvisor.domain.health.wear.bill import BillLine, Payee, with_guests
-from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast
+from nasadvisor.domain.health.wear.forecast import Forecast
 from nasadvisor.domain.health.wear.savings import savings_of
 from nasadvisor.domain.health.wear.what_if import WeighedLine, cost_per_year, weighed, years_without
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.units import DAYS_PER_YEAR
 
 SHOWN: Final = 5
 """[policy] So many lines say who it is; the rest is folded."""

@@ -14,9 +14,8 @@ from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.sizing import header_memory_bytes
-from nasadvisor.domain.units import DAY_S, size_text
+from nasadvisor.domain.units import DAY_S, YEAR_S, size_text
 
-YEAR_S: Final = 365 * DAY_S
 SHORTEST_S: Final = 60
 LONGEST_S: Final = DAY_S
 """How long reads may be followed."""

@@ -11,8 +11,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Final
 
-from nasadvisor.domain.evidence.curve import YEAR_S
-from nasadvisor.domain.units import KIB, MIB
+from nasadvisor.domain.units import KIB, MIB, YEAR_S
 
 MOST_BLOCKS: Final = 4096
 """[policy] Of one sequence: enough for a 99th percentile, and under 100 KiB to send and to keep."""

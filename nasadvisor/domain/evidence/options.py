@@ -10,7 +10,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.commits import UNKNOWN_SSD, Commits, SsdTime, commits_of, log_in_use
-from nasadvisor.domain.evidence.curve import YEAR_S, CacheCurve
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
@@ -26,7 +26,6 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import DAY_S
 
-DAYS_PER_YEAR: Final = YEAR_S / DAY_S
 PROGRAMS_NAMED: Final = 5
 """[policy] Of those that wait, where there is room for few."""
 

@@ -7,7 +7,6 @@ from nasadvisor.domain.evidence.commits import KINDS
 from nasadvisor.domain.evidence.metadata_options import metadata_row, special_row
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
-    DAYS_PER_YEAR,
     NOTHING_LOST,
     SETTINGS,
     UNLESS_CHECKPOINT,
@@ -27,6 +26,7 @@ from nasadvisor.domain.evidence.workload import LOGS
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import DAYS_PER_YEAR
 
 LOG_SIDES: Final = 2
 """A log is mirrored by default."""

@@ -7,7 +7,6 @@ from nasadvisor.domain.evidence.curve import CurvePoint, curve_in_words, size_fr
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
     COPIES_ONLY,
-    DAYS_PER_YEAR,
     NOTHING_LOST,
     SETTINGS,
     UNLESS_CHECKPOINT,
@@ -24,7 +23,7 @@ from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.sizing import header_memory_bytes
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import DAYS_PER_YEAR, size_text
 
 FOLLOW: Final = Statement(
     "option-follow-reads",

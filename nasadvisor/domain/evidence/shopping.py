@@ -9,13 +9,13 @@ from math import ceil
 from typing import Final
 
 from nasadvisor.domain.evidence.measuring.suitability import GOOD_COMMIT_NS
-from nasadvisor.domain.evidence.options import DAYS_PER_YEAR, Cost, Known, Option, OptionRow, OptionsTable
+from nasadvisor.domain.evidence.options import Cost, Known, Option, OptionRow, OptionsTable
 from nasadvisor.domain.evidence.recommendation import BY_CURVE
 from nasadvisor.domain.evidence.verdict import GOOD_LOG_SHARE, Answer
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import GIB, MIB, TERABYTE, gigabytes_text, size_text, terabytes_text
+from nasadvisor.domain.units import DAYS_PER_YEAR, GIB, MIB, TERABYTE, gigabytes_text, size_text, terabytes_text
 
 STREAM_BYTES_PER_S: Final = 100 * MIB
 """[policy] From here on a list names how much must be taken: no SSD that is sold for this takes less."""

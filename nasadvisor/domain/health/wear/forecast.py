@@ -26,7 +26,7 @@ from nasadvisor.domain.health.wear.history import (
 )
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import TERABYTE
+from nasadvisor.domain.units import DAYS_PER_YEAR, TERABYTE
 
 
 def history_findings(history: History) -> Iterator[Finding]:
@@ -196,8 +196,6 @@ LONGEST_DAYS: Final = 3653.0
 
 LARGEST_PERCENT: Final = 255.0
 """Where the standard indicators stop counting."""
-
-DAYS_PER_YEAR: Final = 365.25
 
 
 @dataclass(frozen=True)

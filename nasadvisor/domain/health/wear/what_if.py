@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.health.wear.bill import BillLine, WearBill
-from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast, Spread
-from nasadvisor.domain.units import DAY_S, TERABYTE
+from nasadvisor.domain.health.wear.forecast import Forecast, Spread
+from nasadvisor.domain.units import DAY_S, DAYS_PER_YEAR, TERABYTE
 
 ENOUGH_PERCENT: Final = 100.0
 

@@ -128,7 +128,7 @@ def test_as_much_memory_instead() -> None:
 
 
 def test_a_year_of_writing() -> None:
-    assert CLIFF.points[0].written_bytes_per_year == pytest.approx(31.536e12)
+    assert CLIFF.points[0].written_bytes_per_year == pytest.approx(31.5576e12)
 
 
 @pytest.mark.parametrize(("at", "seconds"), [("soon", 1), ("2026-11-22T12:00:00", 1), (TRACED.at, -1)])

@@ -24,7 +24,7 @@ def test_for_a_log_it_names_protection_flush_endurance_and_size() -> None:
         "A synchronous write of 4 KiB, including its flush, in at most 0.30 ms; 1 at a time."
     )
     assert "60 commits/s" in said["need-flush"][1]
-    assert said["need-endurance"][0] == "Endurance of at least 182.5 TB written (TBW): 100.0 GB a day for 5 years."
+    assert said["need-endurance"][0] == "Endurance of at least 182.6 TB written (TBW): 100.0 GB a day for 5 years."
     assert said["need-size"][0] == "At least 1 GiB."
     assert said["need-size"][1].startswith("because synchronous writes peaked at")
     assert "Power-loss protection" in said["need-protection"][0]
@@ -54,7 +54,7 @@ def test_nothing_is_to_be_bought_that_would_gain_nothing_or_is_there() -> None:
 
 def test_what_wears_out_sooner_costs_more_a_year() -> None:
     table = options_of(known(readers()))
-    prices = {Option.CACHE: Price(120, rated_terabytes=146), Option.MEMORY: Price(5), Option.LOG: Price(80)}
+    prices = {Option.CACHE: Price(120, rated_terabytes=146.1), Option.MEMORY: Price(5), Option.LOG: Price(80)}
     assert [(each.option, each.at_once) for each in yearly_costs(table, prices)] == [
         (Option.MEMORY, 40),
         (Option.CACHE, 120),
