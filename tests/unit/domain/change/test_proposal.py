@@ -15,7 +15,9 @@ from nasadvisor.domain.change.proposal import (
     Wanted,
     cache_bytes_each,
     is_free_ssd,
+    largest_quiet_cache_bytes,
     propose,
+    propose_instead,
     propose_side,
     single_log_of,
 )
@@ -35,6 +37,7 @@ from tests.unit.machines import (
     partition,
     ssd,
     with_broken_log,
+    with_dead_log,
     with_disk,
     with_partitions,
     with_pool,
@@ -112,12 +115,13 @@ class TestFreeSsds:
         [
             replace(nvme(1), removable=True),
             replace(nvme(1), bus=Bus.USB),
+            replace(nvme(1), bus=Bus.MMC),
             replace(nvme(1), rotational=True),
             replace(nvme(1), holds=(Hold(HoldKind.MOUNT, "/srv"),)),
             with_partitions(nvme(1), partition(nvme(1), 1, MIB, GIB)),
             replace(nvme(1), unrecognised_at=0),
         ],
-        ids=["removable", "by USB", "turning", "in use", "partitioned", "unrecognised data"],
+        ids=["removable", "by USB", "a card", "turning", "in use", "partitioned", "unrecognised data"],
     )
     def test_any_other_disk_is_not(self, disk: Disk) -> None:
         assert not is_free_ssd(disk)
@@ -146,6 +150,36 @@ class TestPairs:
         health = {disk.key: SsdHealth(power_loss="unlikely") for disk in (nvme(1), nvme(2))}
         proposal = propose(with_health(inventory, health))
         assert code(proposal.no_log) == "power-loss-protection-unlikely"
+
+    def test_of_two_pairs_the_one_is_taken_whose_worse_side_is_better(self) -> None:
+        inventory = with_disks(nvme(1), nvme(2), sata(1), sata(2))
+        health = {nvme(1).key: SsdHealth(power_loss="confirmed", percent_used=1)}
+        health |= {nvme(2).key: SsdHealth(power_loss="likely", percent_used=1)}
+        health |= {disk.key: SsdHealth(power_loss="confirmed", percent_used=30) for disk in (sata(1), sata(2))}
+        assert request_of(propose(with_health(inventory, health))).log_disks == (sata(1).key, sata(2).key)
+
+    def test_protection_goes_before_wear_and_the_surer_before_the_less_sure(self) -> None:
+        sure = {4: ("confirmed", 70), 3: ("likely", 60), 2: ("", 50), 1: ("unlikely", 0)}
+        inventory = with_disks(*map(nvme, (1, 2, 3, 4)))
+        health = {nvme(number).key: SsdHealth(None, worn, word) for number, (word, worn) in sure.items()}
+        request = request_of(propose(with_health(inventory, health)))
+        assert (request.log_disks, request.cache_disks) == (
+            (nvme(4).key, nvme(3).key),
+            (nvme(2).key, nvme(1).key),
+        )
+
+    @pytest.mark.parametrize("word", ["confirmed", "likely", "", "unlikely"])
+    def test_of_two_that_are_as_sure_the_less_worn_goes_first(self, word: str) -> None:
+        inventory = with_disks(nvme(1), nvme(2))
+        health = {nvme(1).key: SsdHealth(None, 2, word), nvme(2).key: SsdHealth(None, 1, word)}
+        wanted = Wanted(USELESS, BOTH.cache)
+        assert request_of(propose(with_health(inventory, health, wanted))).cache_disks == (nvme(2).key, nvme(1).key)
+
+    def test_two_of_one_model_go_before_a_better_one_of_another_on_the_same_bus(self) -> None:
+        inventory = with_disks(nvme(1), nvme(2, "WD_BLACK SN770"), nvme(3))
+        health = {nvme(number).key: SsdHealth(percent_used=number) for number in (1, 3)}
+        health |= {nvme(2, "WD_BLACK SN770").key: SsdHealth(percent_used=2)}
+        assert request_of(propose(with_health(inventory, health))).log_disks == (nvme(1).key, nvme(3).key)
 
     def test_of_three_alike_the_two_least_worn_are_taken(self) -> None:
         inventory = with_disks(nvme(1), nvme(2), nvme(3))
@@ -224,6 +258,20 @@ class TestWhoIsLeftOut:
         assert NVME1 not in request_of(proposal).disks
         assert text(proposal.left_out[NVME1]) == "Not proposed: The platform uses it."
 
+    def test_a_platform_is_named_before_the_disk_itself_and_failing_before_worn(self) -> None:
+        coarse = replace(nvme(1), identity=replace(nvme(1).identity, physical_sector_bytes=8192))
+        inventory, worn = with_disks(coarse, nvme(2), nvme(3)), SsdHealth(percent_used=90)
+        failing = replace(FAILING, percent_used=90)
+
+        def reason(health: SsdHealth, **vetoes: Statement) -> str:
+            mine = replace(with_health(inventory, {coarse.key: health}), vetoes=vetoes)
+            return inner(propose(mine).left_out[coarse.key])
+
+        assert reason(failing, **{coarse.key: Statement("x", "The platform uses it.")}) == "x"
+        assert reason(failing) == "disk-failing"
+        assert reason(worn) == "worn-for-proposal"
+        assert reason(SsdHealth()) not in ("x", "disk-failing", "worn-for-proposal")
+
     def test_an_ssd_that_is_not_needed_says_so(self) -> None:
         proposal = propose(known(with_disks(nvme(1), nvme(2), nvme(3)), Wanted(HELPFUL, USELESS)))
         assert code(proposal.left_out[nvme(3).key]) == "not-needed"
@@ -277,6 +325,46 @@ class TestWhatHelps:
         assert cut == 34 * GIB
         assert cache_bytes_each(inventory, request, 400 * GIB) == 400 * GIB
 
+    def test_a_cache_is_on_two_of_many_ssds_that_are_alike(self) -> None:
+        wanted = Wanted(USELESS, BOTH.cache)
+        request = request_of(propose(known(with_disks(*map(nvme, (1, 2, 3))), wanted)))
+        assert request.cache_disks == (nvme(1).key, nvme(2).key)
+
+    def test_beside_a_log_a_cache_has_what_the_log_leaves(self) -> None:
+        inventory = with_disks(with_room(nvme(1), 20 * GIB), with_room(nvme(2), 20 * GIB))
+        guid, both = tank_of(inventory).guid, (nvme(1).key, nvme(2).key)
+        alone = PlanRequest(guid, cache_disks=both[:1], reserve_percent=10)
+        beside_log = replace(alone, log_disks=both, log_size_bytes=4 * GIB)
+        assert cache_bytes_each(inventory, beside_log, 15 * GIB) == 15 * GIB
+        assert cache_bytes_each(inventory, beside_log, 16 * GIB) is None, "it is all that fits"
+        assert cache_bytes_each(inventory, replace(beside_log, log_disks=both[1:]), 19 * GIB) == 19 * GIB
+        assert cache_bytes_each(inventory, alone, 20 * GIB) is None
+        assert cache_bytes_each(inventory, alone, 20 * GIB - 1) == 19 * GIB
+        assert cache_bytes_each(inventory, PlanRequest(guid), 0) is None
+
+    def test_a_cache_beside_a_new_side_has_what_that_side_leaves(self) -> None:
+        single = beside(with_single_log(), with_room(nvme(3), 20 * GIB))
+        keys = (nvme(3).key,)
+        request = PlanRequest(tank_of(single).guid, keys, cache_disks=keys, reserve_percent=10, attach_to="31")
+        assert cache_bytes_each(single, request, 15 * GIB) == 15 * GIB
+        assert cache_bytes_each(single, request, 16 * GIB) is None, "a side of 4 GiB stands beside it"
+        short = with_partitions(sata(1), partition(sata(1), 1, MIB, 2 * GIB, Hold(HoldKind.POOL, "tank")))
+        broken = beside(with_broken_log(), with_room(nvme(3), 20 * GIB), short)
+        (mirror,) = tank_of(broken).logs
+        sides = (mirror.children[0], replace(leaf_on(short, "32"), state="FAULTED"))
+        broken = with_pool(broken, logs=(replace(mirror, children=sides),))
+        assert cache_bytes_each(broken, replace(request, replaces="32"), 16 * GIB) is None
+        assert cache_bytes_each(broken, request, 16 * GIB) == 16 * GIB, "beside the short one it is as short"
+
+    def test_caches_are_of_whole_gib_and_small_ones_of_whole_mib(self) -> None:
+        inventory = with_disks(nvme(1), nvme(2))
+        request = PlanRequest(tank_of(inventory).guid, cache_disks=(nvme(1).key, nvme(2).key))
+        for total, each in ((5 * GIB, 2 * GIB), (2 * GIB + 1, GIB), (600 * MIB + 3, 300 * MIB)):
+            found = cache_bytes_each(inventory, request, total)
+            assert (found, type(found)) == (each, int)
+        quiet = largest_quiet_cache_bytes(replace(inventory.host, memory_bytes=GIB + 77))
+        assert type(quiet) is int
+
     def test_what_stands_against_the_pool_is_the_reason(self) -> None:
         assert code(propose(known(with_pool(home_server(), checkpoint="1G"))).no_log) == "pool-checkpoint"
         assert code(propose(known(with_pool(home_server(), scan="scrub"))).no_cache) == "scan-running"
@@ -285,7 +373,40 @@ class TestWhatHelps:
         assert request_of(proposal).cache_disks, "keys matter to a log only"
 
 
+class TestInsteadOfADeadLog:
+    def test_two_ssds_for_a_mirror_are_proposed_whatever_the_evidence_says(self) -> None:
+        proposal = propose_instead(known(with_dead_log("FAULTED"), Wanted(USELESS, BOTH.cache)), "61")
+        request = request_of(proposal)
+        assert (request.dead_log, request.reserve_percent, request.cache_disks) == ("61", 10, ())
+        assert len(request.log_disks) == 2
+        assert (proposal.no_log, proposal.no_cache) == (None, None)
+
+    def test_where_there_are_no_two_it_says_how_many_and_what_is_against_the_others(self) -> None:
+        inventory = with_dead_log("FAULTED")
+        free = propose_instead(known(inventory), "61").request
+        assert free
+        gone, kept = free.log_disks
+        proposal = propose_instead(with_health(inventory, {gone: FAILING}), "61")
+        assert (proposal.request, proposal.no_cache) == (None, None)
+        assert code(proposal.no_log) == "no-pair-instead"
+        assert text(proposal.no_log) == "The new log needs two suitable free SSDs for a mirror; found: 1."
+        assert text(proposal.left_out[gone]) == "Not proposed: It fails."
+        assert kept not in proposal.left_out
+
+    def test_ssds_that_are_not_needed_say_so(self) -> None:
+        proposal = propose_instead(known(beside(with_dead_log("FAULTED"), sata(1), sata(2), sata(3))), "61")
+        left = {sata(number).key for number in (1, 2, 3)} - set(request_of(proposal).disks)
+        assert left
+        assert {code(proposal.left_out[key]) for key in left} == {"not-needed"}
+
+
 class TestLogsThatAreThere:
+    def test_that_there_is_one_is_said_before_that_none_helps(self) -> None:
+        inventory, _ = mirrored_log()
+        cached = with_pool(inventory, caches=(replace(tank_of(inventory).data[0].children[0], guid="77"),))
+        proposal = propose(known(cached, Wanted(USELESS, USELESS)))
+        assert (code(proposal.no_log), code(proposal.no_cache)) == ("has-log", "has-cache")
+
     def test_a_pool_with_a_mirrored_log_is_proposed_none_and_no_stripe(self) -> None:
         inventory, _ = mirrored_log()
         inventory = replace(inventory, disks=(*inventory.disks, nvme(3), nvme(4)))
