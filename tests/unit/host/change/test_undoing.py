@@ -25,7 +25,7 @@ from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.change.runs import apply_plan, undo_run
 from tests.unit.host.change.conftest import Bench, Killed, killer
-from tests.unit.host.change.eventful import GONE, LOG, Host, cut_to, host_of, records, told, vetoes
+from tests.unit.host.change.eventful import GONE, LOG, Change, Host, cut_to, host_of, records, told, vetoes
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
 
 LOG_AND_CACHE = PlanRequest(TANK, (NVME1,), 4 * GIB, (NVME2,), 4 * GIB)
@@ -639,3 +639,69 @@ def test_a_side_that_was_attached_is_detached_and_its_slice_deleted(made: Bench)
     host_of(made).fails = set()
     assert undo_run(made.host, run.id, "anna", made.watch).state is RunState.UNDONE
     assert [type(step) for step in host_of(made).did] == [DetachLog, DeleteSlice, RestoreTable]
+
+
+# What is said after a run that failed was put back
+
+
+def failing_add(bench: Bench, wish: PlanRequest, after: dict[type, Change]) -> tuple[Plan, Run]:
+    """A run of which OpenZFS does not take the log; what happens to the host after each sort of step."""
+    plan = bench.plan(wish)
+    host_of(bench).fails, host_of(bench).after = {AddLog}, after
+    return plan, apply_plan(bench.host, plan, "root", bench.watch)
+
+
+def test_what_is_as_before_is_put_back(made: Bench) -> None:
+    _plan, run = failing_add(made, LOG, {})
+    assert (run.state, run.refusals, [finding.code for finding in run.findings]) == (
+        RunState.PUT_BACK,
+        (),
+        ["ssds-as-before"],
+    )
+
+
+def test_a_table_that_is_not_as_before_needs_attention_and_is_not_called_put_back(made: Bench) -> None:
+    plan, run = failing_add(made, LOG, {DeleteSlice: lambda now: with_disk(now, NVME1, table_uuid="theirs")})
+    assert (run.state, run.refusals) == (RunState.ATTENTION, ())
+    assert [(each.code, each.values) for each in run.findings] == [
+        ("no-slice-left", {"disk": plan.slices[0].disk_path})
+    ]
+
+
+def test_a_disk_that_went_away_needs_attention_and_what_is_there_is_taken_back(made: Bench) -> None:
+    plan, run = failing_add(made, MIRROR, {DeleteSlice: lambda now: without_disk(now, NVME1)})
+    away = next(piece.disk_path for piece in plan.slices if piece.disk_key == NVME1)
+    assert (run.state, run.refusals) == (RunState.ATTENTION, ())
+    assert [(each.code, each.values["disk"]) for each in run.findings] == [("gone-with-disk", away)]
+
+
+def test_what_was_forbidden_is_said_before_that_the_host_cannot_be_read(made: Bench) -> None:
+    applied(made)
+    host = host_of(made)
+
+    def mounted(now: Inventory) -> Inventory:
+        disk, theirs = now.disk(NVME1), Hold(HoldKind.MOUNT, "/mnt")
+        assert disk
+        host.unreadable = host.readings + 1
+        return with_disk(now, NVME1, partitions=tuple(replace(part, holds=(theirs,)) for part in disk.partitions))
+
+    host.after = {RemoveVdev: mounted}
+    run = undo_run(made.host, "run-1", "anna", made.watch)
+    assert run.state is RunState.ATTENTION
+    assert [refusal.code for refusal in run.refusals] == ["slice-held", "state-unknown"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {DeleteSlice: lambda now: with_disk(with_disk(now, NVME1, table_uuid="x"), NVME2, table_uuid="y")},
+        {RemoveVdev: lambda now: without_disk(now, NVME1, NVME2)},
+    ],
+    ids=["changed", "away"],
+)
+def test_several_disks_are_named_in_the_order_of_the_steps(made: Bench, after: dict[type, Change]) -> None:
+    plan = applied(made, MIRROR)
+    host_of(made).after = after
+    run = undo_run(made.host, "run-1", "anna", made.watch)
+    named = [each.values["disk"] for each in run.findings if "disk" in each.values]
+    assert named == [piece.disk_path for piece in reversed(plan.slices)]
