@@ -101,6 +101,19 @@ def test_nothing_is_applied_to_a_pool_that_cannot_be_read_by_then(made: Bench) -
     assert [refused.code for refused in run.refusals] == ["host-unreadable"]
 
 
+@pytest.mark.parametrize("act", [finish_run, undo_run])
+def test_nothing_is_finished_or_undone_on_a_pool_that_cannot_be_read_by_then(
+    made: Bench, act: Callable[[RunHost, str, str, Observer], Run]
+) -> None:
+    """Else a log that only is not shown would count as gone, and its slice be given away."""
+    interrupted(made)
+    host_of(made).state = with_pool(host_of(made).state, problem="odd")
+    host_of(made).did.clear()
+    run = act(made.host, "run-1", "root", made.watch)
+    assert (run.state, [refused.code for refused in run.refusals]) == (RunState.INTERRUPTED, ["host-unreadable"])
+    assert host_of(made).did == []
+
+
 def test_what_no_undo_takes_back_cannot_be_tried(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Host(with_dead_log()))
     plan = bench.plan(PlanRequest(TANK, dead_log="61"))
@@ -180,6 +193,17 @@ def test_a_run_that_is_undone_is_not_undone_again(made: Bench) -> None:
     assert caught.value.statement.values == {"run": "run-1", "state": "undone"}
     assert "cannot be undone" in str(caught.value)
     assert records(made) == before
+
+
+def test_of_a_device_that_failed_and_was_taken_out_there_is_nothing_to_undo(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Host(with_dead_log()))
+    apply_plan(bench.host, bench.plan(PlanRequest(TANK, dead_log="61")), "root", bench.watch)
+    before = records(bench)
+    with pytest.raises(WrongMoment) as caught:
+        undo_run(bench.host, "run-1", "root", bench.watch)
+    assert caught.value.statement.values == {"run": "run-1", "state": "applied"}
+    assert "there is nothing to undo" in str(caught.value)
+    assert records(bench) == before
 
 
 def test_who_finishes_a_run_is_written_down(made: Bench) -> None:
