@@ -21,7 +21,7 @@ from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.prediction import Range
-from nasadvisor.domain.units import GIB
+from nasadvisor.domain.units import DAY_S, GIB
 from nasadvisor.stored.documents import from_document
 from tests.evidence import picture
 from tests.evidence.judging import (
@@ -38,10 +38,8 @@ from tests.evidence.judging import (
 from tests.evidence.workloads import (
     ARC_BYTES,
     CACHE_WORKLOADS,
-    FLASH_WORKLOAD,
+    ELSEWHERE,
     LOG_WORKLOADS,
-    RAIDZ_WORKLOAD,
-    SPECIAL_WORKLOAD,
     Workload,
 )
 from tests.integration.agent import PYTHON, SOURCE, Agent, push_source
@@ -72,13 +70,9 @@ PREDICTIONS = "predictions"
 CANDIDATES = ("sata0", "nvme0")
 """The last one is what the verdicts on `tank` compare with; the logs are made of it and its twin."""
 
-ELSEWHERE = {
-    FLASH_WORKLOAD: "flash mirror sata0 sas0",
-    RAIDZ_WORKLOAD: "shelf raidz1 shelf0 shelf1 shelf2",
-    SPECIAL_WORKLOAD: "shelf raidz1 shelf0 shelf1 shelf2 special mirror sata0 sas0",
-}
-"""Workloads with a pool of their own, and what `zpool create` is told."""
-
+NS = 1_000_000_000
+MAPPED = "/dev/mapper/"
+LATE_MS = 200
 INSTANT = ("/dev/nullb0", "/dev/nullb1")
 END_LOAD = "pid=$(cat /root/load.pid); kill -TERM $pid; while kill -0 $pid 2> /dev/null; do sleep 0.2; done"
 """fio ends its jobs in order when it is told to."""
@@ -111,13 +105,13 @@ def measure(outcomes: list[Outcome], predicted: list[Predicted], names: set[str]
         with Agent(guest) as agent:
             with small_arc(guest):
                 for each in wanted(*CACHE_WORKLOADS):
-                    outcomes += cache_outcomes(agent, each)
+                    with pool(guest, each.layout):
+                        outcomes += cache_outcomes(agent, each)
             for name in CANDIDATES if not names or PREDICTIONS in names else ():
                 predicted += predictions(agent, name)
-            for workload, layout in ELSEWHERE.items():
-                for each in wanted(workload):
-                    with pool(guest, layout):
-                        outcomes += log_outcomes(agent, (each,))
+            for each in wanted(*ELSEWHERE):
+                with pool(guest, each.layout):
+                    outcomes += log_outcomes(agent, (each,))
             outcomes += log_outcomes(agent, wanted(*LOG_WORKLOADS))
             if not names:
                 picture.record(agent, LOG_WORKLOADS[1])
@@ -214,7 +208,7 @@ def cache_outcomes(agent: Agent, workload: Workload) -> list[Outcome]:
     measured(guest, workload, WARM_S)
     said = advised(guest, workload, "cache")
     before = measured(guest, workload)
-    pool, keys = pool_of(agent).guid, keys_of(agent, "nvme0", "nvme1")
+    pool, keys = pool_of(agent, workload.pool).guid, keys_of(agent, "nvme0", "nvme1")
     with applied(agent, PlanRequest(pool, (), 0, keys, CACHE_BYTES)):
         measured(guest, workload, WARM_WITH_CACHE_S)
         counted = counts_of_caches(guest)
@@ -263,16 +257,42 @@ def applied(agent: Agent, request: PlanRequest) -> Iterator[None]:
 
 @contextmanager
 def pool(guest: Guest, layout: str) -> Iterator[None]:
-    """A pool beside that of the lab: what `zpool create` is told, with the lab's names of disks. They end blank."""
+    """A pool beside that of the lab: what `zpool create` is told, with the lab's names of disks; "" for none.
+
+    `crypt:NAME` is the disk below dm-crypt, `delay:NAME` the disk below a device that writes late. All end blank.
+    """
+    if not layout:
+        yield
+        return
     known = {name: disk.by_id for name, disk in guest.disks().items()}
-    words = layout.split()
-    guest.run(["zpool", "create", "-f", "-o", "ashift=12", *(known.get(word, word) for word in words)])
+    words = [_device(guest, word, known) for word in layout.split()]
+    guest.run(["zpool", "create", "-f", "-o", "ashift=12", *words])
     try:
         yield
     finally:
         guest.run(["zpool", "destroy", words[0]])
-        for disk in filter(None, map(known.get, words)):
-            guest.run(f"zpool labelclear -f {disk}-part1; sgdisk --zap-all {disk}; udevadm settle")
+        for word in words:
+            if word.startswith(MAPPED):
+                guest.run(f"dd if=/dev/zero of={word} bs=1M count=8; dmsetup remove --retry {word}")
+        for disk in filter(None, (known.get(word.rpartition(":")[2]) for word in layout.split())):
+            guest.run(f"zpool labelclear -f {disk}-part1; wipefs -af {disk}; sgdisk --zap-all {disk}; udevadm settle")
+
+
+def _device(guest: Guest, word: str, known: dict[str, str]) -> str:
+    """The path of a word of a layout, or the word itself; what lies above a disk is made first."""
+    kind, _, name = word.rpartition(":")
+    if not kind:
+        return known.get(word, word)
+    disk = known[name]
+    if kind == "crypt":
+        key = "--cipher aes-xts-plain64 --key-size 256 --key-file /dev/urandom"
+        guest.run(f"cryptsetup open --type plain {key} {disk} {name}")
+    else:
+        sectors = f"$(blockdev --getsz {disk})"
+        guest.run(
+            f'modprobe dm-delay && dmsetup create {name} --table "0 {sectors} delay {disk} 0 0 {disk} 0 {LATE_MS}"'
+        )
+    return f"{MAPPED}{name}"
 
 
 def prepared(guest: Guest, workload: Workload) -> bool:
@@ -339,8 +359,8 @@ def outcome(
     curve: Share | None = None,
 ) -> Outcome:
     """The row of the table."""
-    rates = (before.per_s, after.per_s)
-    found = Outcome(device, workload.what, workload.expected, said.answer, said.rule, *rates, table, curve)
+    rates, waited_s = (before.per_s, after.per_s), before.per_s * before.wait_ns / NS * DAY_S
+    found = Outcome(device, workload.what, workload.expected, said.answer, said.rule, *rates, table, curve, waited_s)
     print(outcome_row(found), file=sys.stderr)
     return found
 

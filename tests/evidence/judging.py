@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nasadvisor.domain.evidence.measuring.prediction import Range
+from nasadvisor.domain.figures import duration
 
 HELPED = 1.5
 """From this factor on a device clearly helped. Between runs under emulation the gain of one workload differs by up to a
@@ -47,7 +48,7 @@ class Outcome:
     """One workload: the verdict taken before, and operations a second without and with the device.
 
     `table` is what the row of the device in the table of options said, `curve` what the cache curve said of that size;
-    each None where nothing was said.
+    each None where nothing was said. `waited_s` is how long its programs would wait in a day of it without the device.
     """
 
     device: str
@@ -59,6 +60,7 @@ class Outcome:
     after_per_s: float
     table: Share | None = None
     curve: Share | None = None
+    waited_s: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -124,15 +126,18 @@ def tables(outcomes: list[Outcome], predicted: list[Predicted]) -> str:
     lines = [
         (
             "| Device | Workload | An expert says | Verdict before (rule) | Without | With | Gain "
-            "| Table: goes | Went | Curve: serves | Served | Agrees |"
+            "| Waits a day | Promised to go | Went | Curve: serves | Served | Agrees |"
         ),
-        "|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|",
+        "|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     lines += [outcome_row(each) for each in outcomes]
     contradictions = sum(each.contradicts for each in outcomes)
-    said = {name: sum(getattr(each, name) is not None for each in outcomes) for name in ("table", "curve")}
-    lines += ["", f"{len(outcomes)} workloads, {contradictions} contradict their measurement. The table of options "]
-    lines[-1] += f"said something of the device in {said['table']}, the cache curve in {said['curve']}."
+    unknown = sum(each.verdict == "cannot-tell" for each in outcomes)
+    lines += [
+        "",
+        f"{len(outcomes)} workloads, {contradictions} contradict their measurement; of {unknown} the verdict ",
+    ]
+    lines[-1] += "is that it cannot tell. " + _ranges(outcomes)
     lines += [""]
     lines += ["| Synchronous writes | Before | Expected with the log | Measured with it | Off by | In range |"]
     lines += ["|---|---:|---:|---:|---:|---|"]
@@ -142,12 +147,33 @@ def tables(outcomes: list[Outcome], predicted: list[Predicted]) -> str:
     return "\n".join(lines)
 
 
+def _ranges(outcomes: Iterable[Outcome]) -> str:
+    """How many of the ranges held what was measured, and how wide the middle one is."""
+    said = [share for each in outcomes for share in (each.table, each.curve) if share]
+    if not said:
+        return "Nothing was promised of any."
+    widths = sorted((1.0 if share.most is None else share.most) - share.least for share in said)
+    held = sum(share.agrees for share in said)
+    return f"{held} of {len(said)} ranges held; half of them are at most {widths[len(widths) // 2]:.0%} of it wide."
+
+
 def outcome_row(each: Outcome) -> str:
     """One workload's row of the first table."""
     rates = f"{each.before_per_s:.0f}/s | {each.after_per_s:.0f}/s | × {each.gain:.2f}"
     verdict = f"{each.verdict} (`{each.rule}`)"
-    shares = f"{_share(each.table)} | {_share(each.curve)} | {_yes(not each.contradicts)}"
+    promised = f"{duration(each.waited_s)} | {_seconds(each.table, each.waited_s)}"
+    shares = f"{promised} | {_share(each.curve)} | {_yes(not each.contradicts)}"
     return f"| {each.device} | {each.what} | {each.expected} | {verdict} | {rates} | {shares} |"
+
+
+def _seconds(share: Share | None, waited_s: float) -> str:
+    """What was promised of a day's waiting, and what went of it, both with their shares."""
+    if share is None:
+        return "– | –"
+    least = duration(share.least * waited_s)
+    said = f"≥ {least}" if share.most is None else f"{least} to {duration(share.most * waited_s)}"
+    promised, went = _share(share).split(" | ")
+    return f"{said} ({promised}) | {duration(share.measured * waited_s)} ({went})"
 
 
 def _share(share: Share | None) -> str:

@@ -21,7 +21,8 @@ class Workload:
     """One workload. `options` are fio's; `direction` is the part of its answer that counts; `pool` is where it runs.
 
     `stored` is what lies in the pool, where that is another place than the workload sees; `afterwards` ends what
-    `prepare` began beside a dataset or volume with the workload's name.
+    `prepare` began beside a dataset or volume with the workload's name. `layout` is what `zpool create` is told where
+    it needs a pool that the lab does not have, with the lab's names of disks.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Workload:
     directory: str = ""
     stored: str = ""
     afterwards: str = ""
+    layout: str = ""
 
     @property
     def place(self) -> str:
@@ -62,6 +64,13 @@ VOLUMES = "/dev/zvol/tank"
 VOLUME = "zfs create -V 256m -o volblocksize=16K {} && udevadm settle"
 
 SMALL_SYNC = "--rw=randwrite --bs=4k --fsync=1 --filesize=16m --direct=0"
+
+BACKUP = "(while cat /tank/copied/file > /dev/null; do :; done & echo $! > /root/backup.pid)"
+BUSY = (
+    f"(fio --name=busy --ioengine=psync --time_based --runtime=3600 --directory=/other/busy {SMALL_SYNC} --numjobs=4 "
+    "> /dev/null 2>&1 & echo $! > /root/busy.pid)"
+)
+"""Programs beside a workload, until it is over."""
 
 EXPORTS = "/etc/exports.d/evidence.exports"
 """A file, for each `zfs create` has the server forget what was exported by hand (libshare runs `exportfs -ra`)."""
@@ -162,48 +171,102 @@ LOG_WORKLOADS = (
         "--rw=randwrite --bs=64k --fsync=1 --filesize=64m --numjobs=4",
         "zfs create -o logbias=throughput -o recordsize=64K tank/throughput",
     ),
+    Workload(
+        "wide",
+        "sixteen programs, 1 MiB and fsync",
+        "no, or little",
+        "--rw=randwrite --bs=1m --fsync=1 --filesize=16m --numjobs=16",
+        "zfs create -o recordsize=1M tank/wide",
+    ),
+    Workload(
+        "backup",
+        "four programs, 4 KiB and fsync, beside a backup that reads the pool all day",
+        "helps",
+        f"{SMALL_SYNC} --numjobs=4",
+        f"{AS_DATABASES.format('tank/backup')} && zfs create -o primarycache=none -o compression=off tank/copied && "
+        f"head -c 600000000 /dev/urandom > /tank/copied/file && {BACKUP}",
+        afterwards="kill $(cat /root/backup.pid); zfs destroy tank/copied",
+    ),
 )
 
-FLASH_WORKLOAD = Workload(
-    "flash",
-    "eight programs, 4 KiB and fsync, on a pool of SSDs",
-    "little",
-    f"{SMALL_SYNC} --numjobs=8",
-    AS_DATABASES.format("flash/flash"),
-    pool="flash",
+ELSEWHERE = (
+    Workload(
+        "flash",
+        "eight programs, 4 KiB and fsync, on a pool of SSDs",
+        "little",
+        f"{SMALL_SYNC} --numjobs=8",
+        AS_DATABASES.format("flash/flash"),
+        pool="flash",
+        layout="flash mirror sata0 sas0",
+    ),
+    Workload(
+        "raidz",
+        "four programs, 4 KiB and fsync, on a raidz1 of three",
+        "helps",
+        f"{SMALL_SYNC} --numjobs=4",
+        AS_DATABASES.format("shelf/raidz"),
+        pool="shelf",
+        layout="shelf raidz1 shelf0 shelf1 shelf2",
+    ),
+    Workload(
+        "special",
+        "the same on a raidz1 with a special mirror of SSDs",
+        "helps before OpenZFS 2.4, then little",
+        f"{SMALL_SYNC} --numjobs=4",
+        AS_DATABASES.format("shelf/special"),
+        pool="shelf",
+        layout="shelf raidz1 shelf0 shelf1 shelf2 special mirror sata0 sas0",
+    ),
+    Workload(
+        "encrypted",
+        "four programs, 4 KiB and fsync, on encrypted disks (dm-crypt)",
+        "helps",
+        f"{SMALL_SYNC} --numjobs=4",
+        AS_DATABASES.format("vault/encrypted"),
+        pool="vault",
+        layout="vault mirror crypt:shelf0 crypt:shelf1",
+    ),
+    Workload(
+        "slow",
+        "one program, 4 KiB and fsync, on disks that take 200 ms for a write",
+        "helps",
+        f"{SMALL_SYNC} --numjobs=1",
+        AS_DATABASES.format("slow/slow"),
+        pool="slow",
+        layout="slow mirror delay:shelf0 delay:shelf1",
+    ),
+    Workload(
+        "neighbour",
+        "four programs, 4 KiB and fsync, while programs wait for a second pool too",
+        "helps",
+        f"{SMALL_SYNC} --numjobs=4",
+        f"{AS_DATABASES.format('tank/neighbour')} && {AS_DATABASES.format('other/busy')} && {BUSY}",
+        afterwards="kill $(cat /root/busy.pid)",
+        layout="other mirror shelf0 shelf1",
+    ),
 )
-
-RAIDZ_WORKLOAD = Workload(
-    "raidz",
-    "four programs, 4 KiB and fsync, on a raidz1 of three",
-    "helps",
-    f"{SMALL_SYNC} --numjobs=4",
-    AS_DATABASES.format("shelf/raidz"),
-    pool="shelf",
-)
-
-SPECIAL_WORKLOAD = Workload(
-    "special",
-    "the same on a raidz1 with a special mirror of SSDs",
-    "helps before OpenZFS 2.4, then little",
-    f"{SMALL_SYNC} --numjobs=4",
-    AS_DATABASES.format("shelf/special"),
-    pool="shelf",
-)
+"""Workloads with a pool of their own, or with a second one beside it."""
 
 READ = "--rw=randread --bs=128k --direct=0 --numjobs=2 --norandommap --randrepeat=0"
 
 
 def _readers(
-    name: str, what: str, expected: str, size_bytes: int, options: str = READ, properties: str = "-o recordsize=128K"
+    name: str,
+    what: str,
+    expected: str,
+    size_bytes: int,
+    options: str = READ,
+    properties: str = "-o recordsize=128K",
+    layout: str = "",
 ) -> Workload:
-    size = size_bytes // MIB
+    size, pool = size_bytes // MIB, layout.split(maxsplit=1)[0] if layout else "tank"
     prepare = (
-        f"zfs create {properties} -o compression=off tank/{name} && "
-        f"fio --name=fill --directory=/tank/{name} --filename=set --rw=write --bs=1m --size={size}m --end_fsync=1 "
+        f"zfs create {properties} -o compression=off {pool}/{name} && "
+        f"fio --name=fill --directory=/{pool}/{name} --filename=set --rw=write --bs=1m --size={size}m --end_fsync=1 "
         f"--refill_buffers --output-format=json > /dev/null"
     )
-    return Workload(name, what, expected, f"--filename=set --size={size}m {options}", prepare, direction="read")
+    wanted = f"--filename=set --size={size}m {options}"
+    return Workload(name, what, expected, wanted, prepare, pool, direction="read", layout=layout)
 
 
 CACHE_WORKLOADS = (
@@ -246,5 +309,12 @@ CACHE_WORKLOADS = (
         "no",
         ARC_BYTES * 3,
         properties="-o recordsize=128K -o secondarycache=none",
+    ),
+    _readers(
+        "flash-reads",
+        "random reads of a set three times the ARC, on a pool of SSDs",
+        "little",
+        ARC_BYTES * 3,
+        layout="flash mirror sata0 sas0",
     ),
 )
