@@ -3,6 +3,7 @@ how the ranges hold for families of drives that were left out."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -109,10 +110,22 @@ def _left_out(drives: list[Drive], by: str) -> Iterator[Figure]:
         yield Figure(f"each {by} left out: 90 % range covers {name}", ">= 88 %", f"{share:.1%}", "-", share >= 0.88)
 
 
+def _is(steady: Steadiness, drive: Drive) -> bool:
+    return drive.steady is steady
+
+
 _GROUPS: Final[dict[str, Callable[[Drive], bool]]] = {
     "all": lambda _: True,
     f"drives that rose {RISEN_POINTS} points": lambda each: each.has_risen,
+    "expected to gain less than half a point": lambda each: each.gain < 0.5,
+    "expected to gain half a point to two": lambda each: 0.5 <= each.gain < 2,
+    f"expected to gain two points to {RISEN_POINTS}": lambda each: 2 <= each.gain < RISEN_POINTS,
+    f"expected to gain {RISEN_POINTS} points or more": lambda each: each.gain >= RISEN_POINTS,
+    **{f"{steady.value} drives": partial(_is, steady) for steady in Steadiness},
+    "read twice before": lambda each: len(each.history.points) == 2,
+    "read three times before or more": lambda each: len(each.history.points) > 2,
 }
+"""Which drives rise is known only afterwards; all but the first two groups are told apart by what is known before."""
 
 
 def _covered(drives: list[Drive], surprise: float) -> list[bool]:
