@@ -11,6 +11,7 @@ DOMAIN: Final = (
     "tests/unit/domain/change/test_undo_rules.py",
     "tests/unit/domain/change/test_undo_steps.py",
     "tests/unit/domain/change/test_cleaning.py",
+    "tests/unit/domain/change/test_dead_log.py",
     "tests/unit/domain/change/test_offline_cache.py",
 )
 JOURNAL: Final = ("tests/unit/host/change/test_journal.py", "tests/unit/host/change/test_journal_files.py")

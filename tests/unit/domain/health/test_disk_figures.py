@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from nasadvisor.domain.change.proposal import SsdHealth
 from nasadvisor.domain.health.disk_findings import (
+    OTHER_WARNINGS,
     Growth,
     Subject,
     disk_findings,
@@ -90,14 +92,27 @@ def test_every_finding_of_a_disk_says_what_it_means_and_the_gravest_come_first()
 
 @pytest.mark.parametrize(
     ("spare", "threshold", "is_told"),
-    [(5, 10, True), (0, 10, True), (10, 10, False), (100, 10, False), (0, 0, False), (99, 100, True), (64, 255, False)],
+    [
+        (5, 10, True),
+        (0, 10, True),
+        (10, 10, False),
+        (100, 10, False),
+        (0, 0, False),
+        (99, 100, True),
+        (99, 101, False),
+        (64, 255, False),
+    ],
 )
 def test_spare_blocks_below_the_disks_own_threshold_are_told_though_it_does_not_warn(
     spare: int, threshold: int, *, is_told: bool
 ) -> None:
     figures: dict[str, Any] = {"spare_percent": spare, "spare_threshold_percent": threshold}
-    codes = [(each.code, each.level) for each in found(**figures)]
+    findings = found(**figures)
+    codes = [(each.code, each.level) for each in findings]
     assert codes == ([("disk-spare-below-threshold", Level.WARNING)] if is_told else [])
+    for each in findings:
+        assert each.values == {"disk": DISK.label, "spare": str(spare), "threshold": str(threshold)}
+        assert each.explanation
     warned = found(**figures, warnings=("spare-below-threshold",))
     assert [each.level for each in warned] == [Level.CRITICAL]
 
@@ -106,6 +121,32 @@ def test_what_a_sas_disk_warns_of_beside_itself_is_told_in_words() -> None:
     (finding,) = found(warnings=("enclosure-degraded",))
     assert (finding.code, finding.level) == ("disk-warns", Level.WARNING)
     assert "its enclosure is degraded" in str(finding)
+    assert finding.explanation
+
+
+@pytest.mark.parametrize("figures", [(5, None), (None, 10), (None, None)])
+def test_of_spare_blocks_of_which_one_figure_is_missing_nothing_is_told(figures: tuple[int | None, int | None]) -> None:
+    spare, threshold = figures
+    assert found(spare_percent=spare, spare_threshold_percent=threshold) == ()
+
+
+def test_what_a_disk_says_of_itself_comes_before_what_it_says_of_its_surroundings_and_its_attributes() -> None:
+    both = frozenset({"enclosure-degraded", "vendor-warning", "power-loss-expected"})
+    findings = found(
+        spare_percent=5,
+        spare_threshold_percent=10,
+        warnings=both,
+        exit_bits=("prefail-below-threshold",),
+        self_tests=replace(WELL.self_tests, failed=1),
+    )
+    assert [each.code for each in findings] == [
+        "disk-spare-below-threshold",
+        *["disk-warns"] * 3,
+        "disk-prefail",
+        "self-test-failed",
+    ]
+    told = [each.values["what"] for each in findings if each.code == "disk-warns"]
+    assert told == [what for what in OTHER_WARNINGS if what.code in both]
 
 
 def test_what_reading_it_found_is_told_under_the_name_of_the_disk_at_the_end() -> None:
@@ -185,6 +226,5 @@ def test_what_is_critical_is_said_first() -> None:
 
 
 def test_figures_that_contradict_each_other_are_no_fault() -> None:
-    assert (
-        ssd_health((Finding("indicator-conflict", "Two figures.", {}, Level.WARNING),), 3.0, "likely").problem is None
-    )
+    conflict = Finding("indicator-conflict", "Two figures.", {}, Level.WARNING)
+    assert ssd_health((conflict,), 3.0, "likely") == SsdHealth(None, 3.0, "likely")
