@@ -33,7 +33,7 @@ def test_it_says_what_a_cache_of_each_size_would_serve(shell: Shell) -> None:
     said = text(shell, "--minutes", "30")
     assert shell.curve.asked == [(TANK, 1800)]
     assert "A cache of 200 GiB would serve about 41 %" in said
-    assert "200 GiB * 41 % 39 % – 43 % 300 MiB 31.5 TB" in said
+    assert "200 GiB * 41 % 39 % – 43 % 300 MiB 31.6 TB" in said
     assert "predicted from 60 min of reads" in said
     assert "30 % of the misses were first reads" in said
 

@@ -230,7 +230,7 @@ def test_the_player_goes_round_in_the_slice() -> None:
 
 
 def test_a_trace_says_what_a_year_writes() -> None:
-    assert TRACE.bytes_per_year == pytest.approx(847_872 / 60 * 365 * 86_400)
+    assert TRACE.bytes_per_year == pytest.approx(847_872 / 60 * 365.25 * 86_400)
     assert not TRACE.is_enough
     assert replace(TRACE, seconds=0, blocks=0).bytes_per_year == 0.0
 
