@@ -65,10 +65,10 @@ VOLUME = "zfs create -V 256m -o volblocksize=16K {} && udevadm settle"
 
 SMALL_SYNC = "--rw=randwrite --bs=4k --fsync=1 --filesize=16m --direct=0"
 
-BACKUP = "(while cat /tank/copied/file > /dev/null; do :; done & echo $! > /root/backup.pid)"
+BACKUP = "(while cat /tank/copied/file; do :; done > /dev/null 2>&1 < /dev/null & echo $! > /root/backup.pid)"
 BUSY = (
     f"(fio --name=busy --ioengine=psync --time_based --runtime=3600 --directory=/other/busy {SMALL_SYNC} --numjobs=4 "
-    "> /dev/null 2>&1 & echo $! > /root/busy.pid)"
+    "--rate_iops=10 > /dev/null 2>&1 < /dev/null & echo $! > /root/busy.pid)"
 )
 """Programs beside a workload, until it is over."""
 
@@ -178,6 +178,9 @@ LOG_WORKLOADS = (
         "--rw=randwrite --bs=1m --fsync=1 --filesize=16m --numjobs=16",
         "zfs create -o recordsize=1M tank/wide",
     ),
+)
+
+ELSEWHERE = (
     Workload(
         "backup",
         "four programs, 4 KiB and fsync, beside a backup that reads the pool all day",
@@ -187,9 +190,6 @@ LOG_WORKLOADS = (
         f"head -c 600000000 /dev/urandom > /tank/copied/file && {BACKUP}",
         afterwards="kill $(cat /root/backup.pid); zfs destroy tank/copied",
     ),
-)
-
-ELSEWHERE = (
     Workload(
         "flash",
         "eight programs, 4 KiB and fsync, on a pool of SSDs",
@@ -245,7 +245,7 @@ ELSEWHERE = (
         layout="other mirror shelf0 shelf1",
     ),
 )
-"""Workloads with a pool of their own, or with a second one beside it."""
+"""Workloads with a pool of their own, or with something beside them that others are to be without."""
 
 READ = "--rw=randread --bs=128k --direct=0 --numjobs=2 --norandommap --randrepeat=0"
 
