@@ -18,7 +18,7 @@ JOURNAL: Final = ("tests/unit/host/change/test_journal.py", "tests/unit/host/cha
 EXECUTOR: Final = ("tests/unit/host/change/test_executor.py", "tests/unit/host/change/test_table_writing.py")
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
-    "domain/change/checks": DOMAIN,
+    "domain/change/checks": (*DOMAIN, "tests/unit/domain/change/test_refusal_order.py"),
     "domain/change/undo_checks": (*DOMAIN, "tests/unit/domain/change/test_undo_skips.py"),
     "domain/change/undo": (*DOMAIN, "tests/unit/domain/change/test_runs.py"),
     "domain/change/plan": DOMAIN,
