@@ -347,5 +347,6 @@ def test_of_a_cache_that_is_taken_out_of_service_the_pool_is_said_before_the_cac
 def test_where_the_pool_is_away_nothing_else_is_said(kind: type[Action]) -> None:
     cases = {AddLog: log_on(NVME1), AddCache: cache_on(NVME1), AttachLog: attach_to_log()}
     inventory, action = cases[kind]
+    assert isinstance(action, AddLog | AddCache | AttachLog)
     case = on_action(pool_guid="1")(Case(inventory, action))
     assert code_of(allowed(case)) == "pool-gone"

@@ -621,6 +621,21 @@ def test_a_table_that_was_written_and_is_not_as_before_is_named(made: Bench) -> 
     assert [type(step) for step in host.did] == [RemoveVdev, DeleteSlice, RestoreTable]
 
 
+def test_several_tables_that_are_not_as_before_are_named_in_the_order_of_the_steps(made: Bench) -> None:
+    host = host_of(made)
+    host.areas = {NVME1: BLANK, NVME2: BLANK}
+
+    def write(now: Inventory) -> Inventory:
+        host.areas = {NVME1: TABLE, NVME2: TABLE}
+        return now
+
+    host.after = {AddLog: write}
+    plan = applied(made, MIRROR)
+    run = undo_run(made.host, "run-1", "anna", made.watch)
+    left = [finding.values["disk"] for finding in run.findings if finding.code == "no-slice-left"]
+    assert left == [piece.disk_path for piece in reversed(plan.slices)]
+
+
 def test_the_last_look_is_at_each_table_on_the_host_as_it_is_then(made: Bench) -> None:
     applied(made)
     undo_run(made.host, "run-1", "anna", made.watch)
