@@ -350,3 +350,13 @@ def test_where_the_pool_is_away_nothing_else_is_said(kind: type[Action]) -> None
     assert isinstance(action, AddLog | AddCache | AttachLog)
     case = on_action(pool_guid="1")(Case(inventory, action))
     assert code_of(allowed(case)) == "pool-gone"
+
+
+def test_that_a_side_works_is_said_before_that_the_others_do_not() -> None:
+    assert code_of(can(replace(DROP, vdev_guid="31"), with_broken_log())) == "log-side-works"
+
+
+def test_that_a_name_is_not_the_disks_is_said_before_that_it_is_not_persistent() -> None:
+    inventory, _ = log_on(NVME1)
+    piece = slice_on(disk_of(inventory, NVME1), number=2, disk_path="/dev/nvme9n1")
+    assert code_of(can(CreateSlice(piece, TANK), inventory)) == "disk-changed"
