@@ -623,15 +623,16 @@ def test_a_table_that_was_written_and_is_not_as_before_is_named(made: Bench) -> 
 
 def test_several_tables_that_are_not_as_before_are_named_in_the_order_of_the_steps(made: Bench) -> None:
     host = host_of(made)
-    host.areas = {NVME1: BLANK, NVME2: BLANK}
+    host.areas, written = {NVME1: BLANK, NVME2: BLANK}, iter(MIRROR.log_disks)
 
     def write(now: Inventory) -> Inventory:
-        host.areas = {NVME1: TABLE, NVME2: TABLE}
+        host.areas[next(written)] = TABLE
         return now
 
-    host.after = {AddLog: write}
+    host.after = {CreateTable: write}
     plan = applied(made, MIRROR)
     run = undo_run(made.host, "run-1", "anna", made.watch)
+    assert [type(step) for step in host.did].count(RestoreTable) == 2
     left = [finding.values["disk"] for finding in run.findings if finding.code == "no-slice-left"]
     assert left == [piece.disk_path for piece in reversed(plan.slices)]
 
