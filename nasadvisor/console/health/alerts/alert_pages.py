@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.contrib import messages
@@ -173,21 +173,24 @@ def acknowledge_several(request: HttpRequest) -> HttpResponse:
         audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")
     count = len(opened)
     if count:
-        words = (
-            ngettext(
-                "%(count)d alert acknowledged. You will be notified again on %(day)s, or if it gets worse.",
-                "%(count)d alerts acknowledged. You will be notified again on %(day)s, or if they get worse.",
-                count,
-            )
-            if until
-            else ngettext(
-                "%(count)d alert acknowledged. You will be notified again only if it gets worse.",
-                "%(count)d alerts acknowledged. You will be notified again only if they get worse.",
-                count,
-            )
-        )
-        day = date_format(timezone.localtime(until), _("j M Y")) if until else ""
-        messages.success(request, words % {"count": count, "day": day})
+        messages.success(request, _acknowledged(count, until))
     else:
         messages.info(request, _("No alert was selected."))
     return redirect("alerts")
+
+
+def _acknowledged(count: int, until: datetime | None) -> str:
+    """How many alerts are acknowledged, and when one is notified again."""
+    if until is None:
+        words = ngettext(
+            "%(count)d alert acknowledged. You will be notified again only if it gets worse.",
+            "%(count)d alerts acknowledged. You will be notified again only if they get worse.",
+            count,
+        )
+        return words % {"count": count}
+    words = ngettext(
+        "%(count)d alert acknowledged. You will be notified again on %(day)s, or if it gets worse.",
+        "%(count)d alerts acknowledged. You will be notified again on %(day)s, or if they get worse.",
+        count,
+    )
+    return words % {"count": count, "day": date_format(timezone.localtime(until), _("j M Y"))}

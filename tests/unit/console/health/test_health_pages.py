@@ -207,6 +207,8 @@ def test_several_alerts_are_acknowledged_at_once_and_for_a_while(operator: Clien
     until = found[first.pk].snoozed_until
     assert until is not None
     assert timedelta(days=7) <= until - before < timedelta(days=7, minutes=5)
+    again = operator.post("/alerts/acknowledge/", {"alert": [third.pk], "for": "day"}, follow=True).content.decode()
+    assert "1 alert acknowledged. You will be notified again on " in again
     assert "No alert was selected." in operator.post("/alerts/acknowledge/", follow=True).content.decode()
 
 
