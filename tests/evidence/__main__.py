@@ -259,7 +259,8 @@ def applied(agent: Agent, request: PlanRequest) -> Iterator[None]:
 def pool(guest: Guest, layout: str) -> Iterator[None]:
     """A pool beside that of the lab: what `zpool create` is told, with the lab's names of disks; "" for none.
 
-    `crypt:NAME` is the disk below dm-crypt, `delay:NAME` the disk below a device that writes late. All end blank.
+    `crypt:NAME` is the disk below dm-crypt, `delay:NAME` the disk below a device that writes late. Afterwards
+    nothing is recognised on any of them; below dm-crypt bytes stay that look like chance.
     """
     if not layout:
         yield

@@ -133,12 +133,8 @@ def tables(outcomes: list[Outcome], predicted: list[Predicted]) -> str:
     lines += [outcome_row(each) for each in outcomes]
     contradictions = sum(each.contradicts for each in outcomes)
     unknown = sum(each.verdict == "cannot-tell" for each in outcomes)
-    lines += [
-        "",
-        f"{len(outcomes)} workloads, {contradictions} contradict their measurement; of {unknown} the verdict ",
-    ]
-    lines[-1] += "is that it cannot tell. " + _ranges(outcomes)
-    lines += [""]
+    counts = f"{len(outcomes)} workloads, {contradictions} contradict their measurement"
+    lines += ["", f"{counts}; of {unknown} the verdict is that it cannot tell. {_ranges(outcomes)}", ""]
     lines += ["| Synchronous writes | Before | Expected with the log | Measured with it | Off by | In range |"]
     lines += ["|---|---:|---:|---:|---:|---|"]
     lines += [_predicted_row(each) for each in predicted]
@@ -170,18 +166,24 @@ def _seconds(share: Share | None, waited_s: float) -> str:
     """What was promised of a day's waiting, and what went of it, both with their shares."""
     if share is None:
         return "– | –"
-    least = duration(share.least * waited_s)
-    said = f"≥ {least}" if share.most is None else f"{least} to {duration(share.most * waited_s)}"
-    promised, went = _share(share).split(" | ")
-    return f"{said} ({promised}) | {duration(share.measured * waited_s)} ({went})"
+    most = None if share.most is None else duration(share.most * waited_s)
+    said = _said(duration(share.least * waited_s), most)
+    return f"{said} ({_said_share(share)}) | {duration(share.measured * waited_s)} ({share.measured:.0%})"
 
 
 def _share(share: Share | None) -> str:
     """What was said, and what was measured."""
     if share is None:
         return "– | –"
-    said = f"≥ {share.least:.0%}" if share.most is None else f"{share.least:.0%} to {share.most:.0%}"
-    return f"{said} | {share.measured:.0%}"
+    return f"{_said_share(share)} | {share.measured:.0%}"
+
+
+def _said_share(share: Share) -> str:
+    return _said(f"{share.least:.0%}", None if share.most is None else f"{share.most:.0%}")
+
+
+def _said(least: str, most: str | None) -> str:
+    return f"≥ {least}" if most is None else f"{least} to {most}"
 
 
 def _predicted_row(each: Predicted) -> str:

@@ -206,7 +206,7 @@ def test_of_a_slice_its_disk_is_said_before_its_place_and_its_place_before_its_n
 def test_of_a_log_the_pool_is_said_before_the_plan_and_the_plan_before_the_slices() -> None:
     inventory, action = log_on(NVME1, NVME2)
     uneven = replace(action.sides[1], size_bytes=2 * GIB)
-    part = replace(uneven.as_partition())
+    part = uneven.as_partition()
     faults: Faults = (
         *ILL_POOL,
         *WITHOUT_FEATURE,
@@ -273,9 +273,7 @@ def test_of_a_new_side_the_pool_is_said_before_the_plan_the_slice_and_the_log() 
 def test_of_a_new_side_the_others_and_the_length_are_said_before_that_it_shares_a_disk() -> None:
     inventory, action = attach_to_log()
     same = slice_on(disk_of(inventory, NVME1), number=2)
-    shared = with_disk(
-        inventory, NVME1, partitions=(*disk_of(inventory, NVME1).partitions, replace(same.as_partition()))
-    )
+    shared = with_disk(inventory, NVME1, partitions=(*disk_of(inventory, NVME1).partitions, same.as_partition()))
     case = Case(shared, replace(action, side=same))
     assert code_of(allowed(case)) == "same-disk"
     longer = replace(same, size_bytes=5 * GIB)
@@ -343,13 +341,12 @@ def test_of_a_cache_that_is_taken_out_of_service_the_pool_is_said_before_the_cac
     check_order(Case(with_cache(), action), faults)
 
 
-@pytest.mark.parametrize("kind", [AddLog, AddCache, AttachLog])
-def test_where_the_pool_is_away_nothing_else_is_said(kind: type[Action]) -> None:
-    cases = {AddLog: log_on(NVME1), AddCache: cache_on(NVME1), AttachLog: attach_to_log()}
-    inventory, action = cases[kind]
-    assert isinstance(action, AddLog | AddCache | AttachLog)
-    case = on_action(pool_guid="1")(Case(inventory, action))
-    assert code_of(allowed(case)) == "pool-gone"
+@pytest.mark.parametrize("host_and_action", [log_on(NVME1), cache_on(NVME1), attach_to_log()])
+def test_where_the_pool_is_away_nothing_else_is_said(
+    host_and_action: tuple[Inventory, AddLog | AddCache | AttachLog],
+) -> None:
+    away = on_action(pool_guid="1")(Case(*host_and_action))
+    assert code_of(allowed(away)) == "pool-gone"
 
 
 def test_that_a_side_works_is_said_before_that_the_others_do_not() -> None:

@@ -88,6 +88,13 @@ def without_pool(inventory: Inventory) -> Inventory:
     return replace(inventory, disks=disks, pools=tuple(pool for pool in inventory.pools if pool.guid != TANK))
 
 
+def with_mounted_slice(inventory: Inventory) -> Inventory:
+    """Somebody has mounted what the run made on the first SSD."""
+    disk, theirs = inventory.disk(NVME1), Hold(HoldKind.MOUNT, "/mnt")
+    assert disk
+    return with_disk(inventory, NVME1, partitions=tuple(replace(part, holds=(theirs,)) for part in disk.partitions))
+
+
 def label(state: int) -> SliceLabel:
     return SliceLabel(state, 15, "tank", TANK, "9000000000000000001")
 
@@ -385,14 +392,7 @@ def test_a_table_that_could_not_be_written_back_needs_attention_though_nothing_s
 
 def test_a_step_of_an_undo_that_a_rule_forbids_fails_with_the_reason(made: Bench) -> None:
     applied(made)
-    theirs = Hold(HoldKind.MOUNT, "/mnt")
-
-    def mounted(now: Inventory) -> Inventory:
-        disk = now.disk(NVME1)
-        assert disk
-        return with_disk(now, NVME1, partitions=tuple(replace(part, holds=(theirs,)) for part in disk.partitions))
-
-    host_of(made).after = {RemoveVdev: mounted}
+    host_of(made).after = {RemoveVdev: with_mounted_slice}
     run = undo_run(made.host, "run-1", "anna", made.watch)
     assert run.state is RunState.ATTENTION
     assert [refusal.code for refusal in run.refusals] == ["slice-held"]
@@ -695,13 +695,11 @@ def test_what_was_forbidden_is_said_before_that_the_host_cannot_be_read(made: Be
     applied(made)
     host = host_of(made)
 
-    def mounted(now: Inventory) -> Inventory:
-        disk, theirs = now.disk(NVME1), Hold(HoldKind.MOUNT, "/mnt")
-        assert disk
+    def mounted_and_then_unreadable(now: Inventory) -> Inventory:
         host.unreadable = host.readings + 1
-        return with_disk(now, NVME1, partitions=tuple(replace(part, holds=(theirs,)) for part in disk.partitions))
+        return with_mounted_slice(now)
 
-    host.after = {RemoveVdev: mounted}
+    host.after = {RemoveVdev: mounted_and_then_unreadable}
     run = undo_run(made.host, "run-1", "anna", made.watch)
     assert run.state is RunState.ATTENTION
     assert [refusal.code for refusal in run.refusals] == ["slice-held", "state-unknown"]
